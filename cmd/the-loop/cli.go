@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"strconv"
+	"time"
+
+	"theloop/workitem"
+)
+
+// cli is the grammar.
+type cli struct {
+	Global
+
+	Poll   pollGroup   `cmd:"" help:"Start, stop and look at the poller."`
+	Ledger ledgerGroup `cmd:"" help:"What the poller has seen and done."`
+
+	Events      eventsCmd   `cmd:"" help:"The decision trail: what was decided, when and why."`
+	Config      configGroup `cmd:"" help:"The configuration file."`
+	Version     versionCmd  `cmd:"" help:"Which release this is."`
+	SessionExec execCmd     `cmd:"" hidden:"" help:"Runs in the pane of a session; not for people."`
+}
+
+// Global are the flags that every command has, before or after the verb.
+type Global struct {
+	Config string `short:"c" placeholder:"FILE" help:"The configuration file (else $$THE_LOOP_CLI_CONFIG, ./.the-loop/cli-config.yaml, ~/.the-loop/cli-config.yaml)."`
+}
+
+// format is the flag of the commands that report.
+type format struct {
+	Format string `enum:"text,json" default:"text" help:"text for people, json for programs."`
+}
+
+func (f format) json() bool { return f.Format == "json" }
+
+// refArg is a work item on the command line.
+type refArg struct {
+	Ref      string `arg:"" optional:"" placeholder:"REF" help:"A work item: github:octo/repo#15, inbox:local/demo#1, or the URL of an issue or pull request."`
+	WorkItem string `placeholder:"REF" help:"The same as REF."`
+}
+
+func (r refArg) parse() (workitem.Ref, error) {
+	text := r.Ref
+	switch {
+	case r.Ref != "" && r.WorkItem != "":
+		return workitem.Ref{}, usage("the work item is given twice: %s and --work-item %s", r.Ref, r.WorkItem)
+	case r.Ref == "":
+		text = r.WorkItem
+	}
+	if text == "" {
+		return workitem.Ref{}, usage("which work item? name it like github:octo/repo#15")
+	}
+	return workitem.ParseRefOrURL(text)
+}
+
+// duration is a length of time; a bare number is seconds.
+type duration time.Duration
+
+// UnmarshalText reads 90, 90s or 1m30s.
+func (d *duration) UnmarshalText(text []byte) error {
+	if n, err := strconv.ParseFloat(string(text), 64); err == nil && n >= 0 && n < 1e9 {
+		*d = duration(n * float64(time.Second))
+		return nil
+	}
+	parsed, err := time.ParseDuration(string(text))
+	if err != nil || parsed < 0 {
+		return errors.New(strconv.Quote(string(text)) + " is no length of time; write 30s, 5m, or a number of seconds")
+	}
+	*d = duration(parsed)
+	return nil
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+
+	"theloop/config"
+	"theloop/view"
+)
+
+type configGroup struct {
+	Check configCheckCmd `cmd:"" help:"Check every key, with line and column."`
+}
+
+type configCheckCmd struct{ format }
+
+// Help is shown by --help.
+func (configCheckCmd) Help() string {
+	return `Names what is wrong, with line and column, and what is allowed there. Keys that nobody knows are errors here and
+warnings when the poller starts.
+
+Example: the-loop config check -c cli-config.yaml
+
+Exit codes: 0 the poller would take it, 1 it would not, or a key is unknown.`
+}
+
+// Run prints the problems of the file.
+func (c *configCheckCmd) Run(d *deps, g *Global) error {
+	path, err := d.configFile(g)
+	if err != nil {
+		return err
+	}
+	problems, err := config.Check(path)
+	if err != nil {
+		return err
+	}
+	bad := 0
+	for _, p := range problems {
+		if p.Level == config.LevelError {
+			bad++
+		}
+	}
+	if c.json() {
+		err = d.printJSON(checked(path, problems, bad == 0))
+	} else {
+		err = c.text(d, path, problems, bad)
+	}
+	if err == nil && bad > 0 {
+		return no
+	}
+	return err
+}
+
+func (c *configCheckCmd) text(d *deps, path string, problems []config.Problem, bad int) error {
+	text := ""
+	for _, p := range problems {
+		text += fmt.Sprintf("%s: %s\n", p.Level, view.Escape(p.String()))
+	}
+	if bad > 0 {
+		text += fmt.Sprintf("%s: %s\n", view.Line(path), view.Count(bad, "error", "errors"))
+	} else {
+		text += view.Line(path) + ": good\n"
+	}
+	return d.print(text)
+}
+
+type checkedDoc struct {
+	File     string       `json:"file"`
+	Good     bool         `json:"good"`
+	Problems []problemDoc `json:"problems"`
+}
+
+type problemDoc struct {
+	Line    int    `json:"line"`
+	Column  int    `json:"column"`
+	Key     string `json:"key"`
+	Level   string `json:"level"`
+	Kind    string `json:"kind"`
+	Message string `json:"message"`
+	Found   string `json:"found"`
+	Allowed string `json:"allowed"`
+}
+
+func checked(path string, problems []config.Problem, good bool) checkedDoc {
+	doc := checkedDoc{File: path, Good: good, Problems: []problemDoc{}}
+	for _, p := range problems {
+		doc.Problems = append(doc.Problems, problemDoc{
+			p.Line, p.Column, p.Key, string(p.Level), string(p.Kind), p.Message, p.Found, p.Allowed,
+		})
+	}
+	return doc
+}

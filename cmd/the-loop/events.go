@@ -1,0 +1,139 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"theloop/eventlog"
+	"theloop/view"
+	"theloop/workitem"
+)
+
+type eventsCmd struct {
+	format
+	Source   string `help:"Only what this part wrote: poll, sessions, migrate."`
+	Type     string `placeholder:"GLOB" help:"Only events of this name, as dispatch.*"`
+	WorkItem string `placeholder:"REF" help:"Only what concerns this work item."`
+	Delivery string `placeholder:"ID" help:"Only what concerns this delivery."`
+	Level    string `placeholder:"LEVEL" help:"At least debug, info, warning or error."`
+	Since    string `placeholder:"TIME" help:"Only what is younger: 2h, or 2026-07-31T09:00:00Z."`
+	Number   int    `short:"n" name:"number" default:"0" help:"Only the last N; 0 is all."`
+}
+
+// Help is shown by --help.
+func (eventsCmd) Help() string {
+	return `Example: the-loop events --type 'poll.comment_*' --since 2h
+
+Exit codes: 0 also when nothing matches, 1 when there is no log.`
+}
+
+// Run prints the events that pass the filters, oldest first.
+func (c *eventsCmd) Run(d *deps, g *Global) error {
+	filter, err := c.filter(d)
+	if err != nil {
+		return err
+	}
+	root, cfg, err := d.root(g)
+	if err != nil {
+		return err
+	}
+	path, err := d.eventLog(root, cfg)
+	if err != nil {
+		return err
+	}
+	show := c.showText
+	if c.json() {
+		show = c.showJSON
+	}
+	skipped, err := eventlog.Read(path, filter, func(e eventlog.Entry) error { return show(d, e) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("there is no event log at %s; the poller makes it when it starts", path)
+	case err != nil:
+		return fmt.Errorf("read the event log: %w", err)
+	}
+	if skipped > 0 {
+		fmt.Fprintf(d.stderr, "the-loop: skipped %s of %s that could not be read\n",
+			view.Count(skipped, "line", "lines"), view.Line(path))
+	}
+	return nil
+}
+
+func (c *eventsCmd) filter(d *deps) (eventlog.Filter, error) {
+	f := eventlog.Filter{Source: c.Source, Type: c.Type, Delivery: c.Delivery, Limit: c.Number}
+	if c.Number < 0 {
+		return f, usage("-n %d: give a number from 0", c.Number)
+	}
+	if c.WorkItem != "" {
+		ref, err := workitem.ParseRefOrURL(c.WorkItem)
+		if err != nil {
+			return f, err
+		}
+		f.WorkItem = ref.String()
+	}
+	if c.Level != "" {
+		level, err := eventlog.ParseLevel(c.Level)
+		if err != nil {
+			return f, usage("--level: %w", err)
+		}
+		f.MinLevel = level
+	}
+	if c.Since != "" {
+		since, err := parseSince(c.Since, d.now())
+		if err != nil {
+			return f, err
+		}
+		f.Since = since
+	}
+	return f, nil
+}
+
+func parseSince(text string, now time.Time) (time.Time, error) {
+	if at, err := time.Parse(time.RFC3339, text); err == nil {
+		return at, nil
+	}
+	var ago duration
+	if err := ago.UnmarshalText([]byte(text)); err != nil {
+		return time.Time{}, usage("--since %q: write how long ago (2h, 90s) or a time like 2026-07-31T09:00:00Z", text)
+	}
+	return now.Add(-time.Duration(ago)), nil
+}
+
+// showJSON prints the line as it stands in the log.
+func (c *eventsCmd) showJSON(d *deps, e eventlog.Entry) error {
+	return d.print(string(e.Raw) + "\n")
+}
+
+func (c *eventsCmd) showText(d *deps, e eventlog.Entry) error {
+	names := make([]string, 0, len(e.Fields))
+	for name := range e.Fields {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	parts := make([]string, 0, len(names))
+	for _, name := range names {
+		parts = append(parts, name+"="+fieldText(e.Fields[name]))
+	}
+	_, err := fmt.Fprintf(d.stdout, "%s %-7s %-24s %s\n",
+		e.Time.UTC().Format("2006-01-02T15:04:05Z"), e.Level, view.Line(e.Name), strings.Join(parts, " "))
+	return err
+}
+
+func fieldText(v any) string {
+	switch v := v.(type) {
+	case float64:
+		return strconv.FormatFloat(v, 'f', -1, 64)
+	case string:
+		if strings.ContainsAny(v, " \"=") || v == "" {
+			return strconv.Quote(view.Line(v))
+		}
+		return view.Line(v)
+	default:
+		return view.Line(fmt.Sprint(v))
+	}
+}

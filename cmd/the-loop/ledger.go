@@ -1,0 +1,194 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"theloop/daemon"
+	"theloop/localapi"
+	"theloop/lock"
+	"theloop/store"
+	"theloop/view"
+	"theloop/workitem"
+)
+
+type ledgerGroup struct {
+	List    ledgerListCmd    `cmd:"" help:"Every work item in the ledger."`
+	Inspect ledgerInspectCmd `cmd:"" help:"Everything about one work item."`
+}
+
+// reader answers what the ledger commands ask: the poller that runs, or the
+// file itself.
+type reader interface {
+	Item(context.Context, workitem.Ref) (localapi.Item, error)
+	Items(context.Context, func(localapi.Summary) error) error
+}
+
+// socketPatience is how long a poller that holds the lock has to make its
+// socket: it may be just starting, or just stopping.
+const socketPatience = 2 * time.Second
+
+// answerTime is when a command gives up whatever hangs.
+const answerTime = 30 * time.Second
+
+// withLedger calls f with somebody who can answer: the process that holds the
+// run lock owns the ledger, so it is asked; when nobody does, the file is
+// opened read-only.
+func (d *deps) withLedger(ctx context.Context, g *Global, f func(context.Context, reader) error) error {
+	root, _, err := d.root(g)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	defer cancel()
+	pidfile := filepath.Join(root, lock.File)
+	path := filepath.Join(root, store.File)
+	for give := time.Now().Add(socketPatience); ; {
+		status, err := lock.Probe(pidfile)
+		if err != nil {
+			return err
+		}
+		if status.Held {
+			err = f(ctx, localapi.NewClient(root))
+		} else {
+			err = d.fromFile(ctx, path, f)
+		}
+		var inUse *store.InUseError
+		again := errors.Is(err, localapi.ErrNoAnswer) || errors.As(err, &inUse)
+		switch {
+		case !again:
+			return err
+		case time.Now().After(give) && status.Held:
+			return fmt.Errorf("the ledger %s is in use by pid %d (%s), which does not answer on %s; try again, or look at 'the-loop poll status': %w",
+				path, status.PID, status.Command, localapi.SocketPath(root), err)
+		case time.Now().After(give):
+			return err
+		}
+		if !pause(ctx, socketPatience/20) {
+			return err
+		}
+	}
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-time.After(d):
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (d *deps) fromFile(ctx context.Context, path string, f func(context.Context, reader) error) error {
+	l, err := store.Open(ctx, store.Options{Path: path, ReadOnly: true, Writer: release()})
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no ledger at %s yet; 'the-loop poll start' makes it", path)
+	}
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	return f(ctx, localapi.Local{Ledger: l, Host: daemon.HostID()})
+}
+
+type ledgerListCmd struct {
+	format
+	Pending bool `help:"Only items with comments still to be delivered."`
+	GaveUp  bool `help:"Only items with comments that were given up."`
+}
+
+// Help is shown by --help.
+func (ledgerListCmd) Help() string {
+	return `Example: the-loop ledger list --pending
+
+Exit codes: 0 also for an empty ledger, 1 when it cannot be read.`
+}
+
+// Run prints one line for each work item.
+func (c *ledgerListCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	var rows []localapi.Summary
+	err := d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
+		rows = []localapi.Summary{}
+		return r.Items(ctx, func(s localapi.Summary) error {
+			if (!c.Pending || s.Pending > 0) && (!c.GaveUp || s.GaveUp > 0) {
+				rows = append(rows, s)
+			}
+			return nil
+		})
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return d.printJSON(rows)
+	case len(rows) == 0:
+		return d.print("no work items\n")
+	}
+	return d.print(listTable(rows, d.now()).Render(d.style(), d.width()))
+}
+
+func listTable(rows []localapi.Summary, now time.Time) view.Table {
+	t := view.Table{Columns: []view.Column{
+		{Title: "ITEM"}, {Title: "STATE"}, {Title: "COMMAND"}, {Title: "SESSION"},
+		{Title: "PENDING", Right: true}, {Title: "DELIVERED", Right: true}, {Title: "GAVE UP", Right: true},
+		{Title: "UPDATED"}, {Title: "TITLE", Flexible: true},
+	}}
+	for _, s := range rows {
+		t.Rows = append(t.Rows, []view.Cell{
+			{Text: s.Ref}, {Text: s.State}, {Text: dash(s.Command)}, {Text: dash(s.Session)},
+			{Text: fmt.Sprint(s.Pending)}, {Text: fmt.Sprint(s.Delivered)}, {Text: fmt.Sprint(s.GaveUp), Tone: bad(s.GaveUp > 0)},
+			{Text: view.Age(now, s.UpdatedAt.Time)}, {Text: s.Title},
+		})
+	}
+	return t
+}
+
+func dash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func bad(yes bool) view.Tone {
+	if yes {
+		return view.Bad
+	}
+	return view.Plain
+}
+
+type ledgerInspectCmd struct {
+	refArg
+	format
+}
+
+// Help is shown by --help.
+func (ledgerInspectCmd) Help() string {
+	return `Example: the-loop ledger inspect github:octo/repo#15
+
+Exit codes: 0 found, 1 not in the ledger (refs that look like it are named).`
+}
+
+// Run prints everything about one work item.
+func (c *ledgerInspectCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	ref, err := c.parse()
+	if err != nil {
+		return err
+	}
+	var doc localapi.Item
+	err = d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
+		doc, err = r.Item(ctx, ref)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return d.printJSON(doc)
+	}
+	return d.print(inspectText(doc, inspectView{now: d.now(), width: d.width(), style: d.style()}))
+}

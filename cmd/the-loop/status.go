@@ -1,0 +1,200 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"theloop/heartbeat"
+	"theloop/lock"
+	"theloop/view"
+)
+
+type pollStatusCmd struct {
+	format
+	Pidfile    string `placeholder:"FILE" help:"The pidfile, when there is no configuration to find it by."`
+	StatusFile string `placeholder:"FILE" help:"The heartbeat, when it is not beside the pidfile."`
+	Logfile    string `placeholder:"FILE" help:"The log to name, when it is not the default one."`
+}
+
+// Help is shown by --help.
+func (pollStatusCmd) Help() string {
+	return `Whether it runs is read from the lock alone, how it goes from the heartbeat.
+
+Example: the-loop poll status --format json
+
+Exit codes: 0 it runs, 1 it does not.`
+}
+
+// statusDoc is the JSON answer (U1).
+type statusDoc struct {
+	Daemon       string `json:"daemon"`
+	Running      bool   `json:"running"`
+	PID          *int   `json:"pid"`
+	Pidfile      string `json:"pidfile"`
+	StalePidfile bool   `json:"stalePidfile"`
+	RecordedPID  *int   `json:"recordedPid"`
+	Logfile      string `json:"logfile"`
+	StatusFile   string `json:"statusFile"`
+	heartbeat.Beat
+}
+
+// Run prints the status.
+func (c *pollStatusCmd) Run(d *deps, g *Global) error {
+	pidfile, err := d.pidfile(c.Pidfile, g)
+	if err != nil {
+		return err
+	}
+	status, err := lock.Probe(pidfile)
+	if err != nil {
+		return err
+	}
+	doc, known, err := c.doc(d, pidfile, status)
+	if err != nil {
+		return err
+	}
+	if c.json() {
+		err = d.printJSON(doc)
+	} else {
+		err = d.print(statusText(doc, status, known, d))
+	}
+	if err == nil && !doc.Running {
+		return no
+	}
+	return err
+}
+
+func (c *pollStatusCmd) doc(d *deps, pidfile string, status lock.Status) (doc statusDoc, known bool, err error) {
+	root := filepath.Dir(pidfile)
+	doc = statusDoc{
+		Daemon: "poller", Pidfile: pidfile, Running: status.Holder() == lock.Poller || status.Holder() == lock.Foreign,
+		StalePidfile: status.Exists && !status.Held,
+		Logfile:      filepath.Join(root, "logs", "poller.out"), StatusFile: filepath.Join(root, heartbeat.File),
+	}
+	for flag, into := range map[string]*string{c.StatusFile: &doc.StatusFile, c.Logfile: &doc.Logfile} {
+		if flag == "" {
+			continue
+		}
+		if *into, err = d.resolve(flag); err != nil {
+			return doc, false, err
+		}
+	}
+	if status.PID > 0 {
+		doc.RecordedPID = &status.PID
+		if doc.Running {
+			doc.PID = &status.PID
+		}
+	}
+	beat, known := heartbeat.Read(doc.StatusFile)
+	doc.Beat = beat
+	doc.Health, doc.HealthDetail = beat.Seen(d.now(), doc.Running, beat.Interval())
+	return doc, known, nil
+}
+
+func statusText(doc statusDoc, status lock.Status, known bool, d *deps) string {
+	facts := view.Facts{{Key: "poller", Value: runningWords(doc, status), Tone: runningTone(doc)}}
+	facts = append(facts, cycleFacts(doc, known, d.now())...)
+	facts = append(facts, view.Fact{Key: "pidfile", Value: doc.Pidfile})
+	if doc.EventLogDropped > 0 {
+		facts = append(facts, view.Fact{
+			Key: "event log", Value: view.Count(int(doc.EventLogDropped), "line", "lines") + " could not be written", Tone: view.Warn,
+		})
+	}
+	return facts.Render(d.style())
+}
+
+func runningTone(doc statusDoc) view.Tone {
+	if doc.Running {
+		return view.Good
+	}
+	return view.Warn
+}
+
+func runningWords(doc statusDoc, status lock.Status) string {
+	switch {
+	case doc.Running && doc.PID == nil:
+		return "running; the pidfile does not name its pid"
+	case status.Holder() == lock.Foreign:
+		return fmt.Sprintf("running (pid %d), and it is another program: %s", status.PID, lock.HolderCommandLine(status.PID))
+	case doc.Running:
+		return fmt.Sprintf("running (pid %d)", *doc.PID)
+	case status.Holder() == lock.Offline:
+		return fmt.Sprintf("not running; 'the-loop %s' (pid %d) is writing the ledger", status.Command, status.PID)
+	case doc.StalePidfile && status.PID > 0:
+		return fmt.Sprintf("not running; it left a stale pidfile (pid %d), which the next start takes over", status.PID)
+	case doc.StalePidfile:
+		return "not running; it left a stale pidfile, which the next start takes over"
+	}
+	return "not running; start it with 'the-loop poll start'"
+}
+
+// cycleFacts tells how it goes, or went before it stopped.
+func cycleFacts(doc statusDoc, known bool, now time.Time) view.Facts {
+	if !known {
+		return view.Facts{{Key: "last cycle", Value: "unknown"}}
+	}
+	if doc.LastCycle == nil {
+		return view.Facts{
+			{Key: "started", Value: view.Age(now, doc.StartedAt.Time)},
+			{Key: "last cycle", Value: "none recorded yet"},
+		}
+	}
+	before := ""
+	if !doc.Running {
+		before = "before it stopped, "
+	}
+	facts := view.Facts{
+		{Key: "started", Value: view.Age(now, doc.StartedAt.Time)},
+		{Key: "last cycle", Value: before + view.Age(now, doc.LastCycleAt.Time) + ": " + cycleWords(*doc.LastCycle)},
+		{Key: "interval", Value: view.Duration(doc.Interval())},
+		{Key: "version", Value: doc.Version},
+	}
+	if doc.Running {
+		facts = append(facts, view.Fact{Key: "health", Value: healthWords(doc), Tone: healthTone(doc.Health)})
+	} else if doc.HealthDetail != "" {
+		facts = append(facts, view.Fact{Key: "last errors", Value: doc.HealthDetail, Tone: view.Bad})
+	}
+	return facts
+}
+
+func cycleWords(c heartbeat.Cycle) string {
+	parts := []string{view.Count(c.ItemsSeen, "item seen", "items seen")}
+	for _, p := range []struct {
+		n         int
+		one, many string
+	}{
+		{c.Spawns, "session spawned", "sessions spawned"},
+		{c.CommentsForwarded, "comment forwarded", "comments forwarded"},
+		{c.Closures, "item ended", "items ended"},
+		{c.Failures, "given up", "given up"},
+		{c.Errors, "error", "errors"},
+	} {
+		if p.n > 0 {
+			parts = append(parts, view.Count(p.n, p.one, p.many))
+		}
+	}
+	words := strings.Join(parts, ", ")
+	if c.Interrupted {
+		words += " (interrupted by a stop request)"
+	}
+	return words
+}
+
+func healthWords(doc statusDoc) string {
+	words := string(doc.Health)
+	if doc.HealthDetail != "" {
+		words += ": " + doc.HealthDetail
+	}
+	return words
+}
+
+func healthTone(h heartbeat.Health) view.Tone {
+	switch h {
+	case heartbeat.Failing, heartbeat.Stalled:
+		return view.Bad
+	case heartbeat.Throttled:
+		return view.Warn
+	}
+	return view.Good
+}

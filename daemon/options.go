@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"io"
+	"log/slog"
+	"time"
+)
+
+// LockName is what the poller writes into its pidfile's second line (L4).
+const LockName = "poll start"
+
+// drain is how long a stop waits for jobs that run (C4).
+const drain = 10 * time.Second
+
+// ledgerPatience is how long a start waits for a command that reads the ledger.
+const ledgerPatience = 5 * time.Second
+
+// Options are what a poller is started with.
+type Options struct {
+	// Config is the configuration file.
+	Config string
+	// Once runs one cycle, works its queues empty and ends (C7).
+	Once bool
+	// Interval and MaxRetries win over the file when they are not zero.
+	Interval   time.Duration
+	MaxRetries int
+	// BesideWebhook starts although the webhook receiver of an earlier release
+	// holds its own lock on the state root (L12).
+	BesideWebhook bool
+	Version       string
+	// Exe is this program's file: panes run it to become their harness (D8).
+	Exe       string
+	Cwd, Home string
+	Env       func(string) string
+	Log       *slog.Logger
+	// Out gets one line a cycle that did something.
+	Out io.Writer
+	Now func() time.Time
+	// Failpoint is called where a crash matters; nil is off.
+	Failpoint func(name string)
+}

@@ -1,0 +1,263 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"theloop/config"
+	"theloop/dispatch"
+	"theloop/eventlog"
+	"theloop/heartbeat"
+	"theloop/localapi"
+	"theloop/lock"
+	"theloop/poller"
+	"theloop/record"
+	"theloop/session"
+	"theloop/session/tmux"
+	"theloop/store"
+	"theloop/workitem"
+)
+
+// service is a poller that has been started.
+type service struct {
+	o        Options
+	cfg      config.Config
+	root     string
+	run      string
+	settings atomic.Pointer[settings]
+
+	events   *eventlog.Log
+	beat     *heartbeat.Writer
+	lock     *lock.RunLock
+	ledger   *store.Ledger
+	tmux     *tmux.Server
+	queue    *dispatch.Queue
+	trackers *trackers
+	poller   *poller.Poller
+	reloader *config.Reloader
+	// closers undo the start, last first.
+	closers []func() error
+	started time.Time
+}
+
+func (s *service) current() *settings { return s.settings.Load() }
+
+func (s *service) onClose(f func() error) { s.closers = append(s.closers, f) }
+
+// close undoes the start in reverse. Every step is tried; the lock goes last.
+func (s *service) close() error {
+	var errs []error
+	for i := len(s.closers) - 1; i >= 0; i-- {
+		errs = append(errs, s.closers[i]())
+	}
+	s.closers = nil
+	return errors.Join(errs...)
+}
+
+func (s *service) emit(source string) func(string, map[string]any) {
+	return func(name string, fields map[string]any) {
+		s.events.Append(eventlog.Event{Name: name, Source: source, Fields: fields})
+	}
+}
+
+// start brings the parts up in their order. On an error everything that was
+// made is taken back.
+func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err error) {
+	s := &service{o: o, cfg: cfg, run: runID(), started: o.Now(), reloader: config.NewReloader(cfg)}
+	now, err := settingsOf(o, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.settings.Store(now)
+	if s.root, err = config.Resolve(cfg.State.Root, o.Env, o.Cwd, o.Home); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, s.close())
+		}
+	}()
+	steps := []func(context.Context) error{s.takeLock, s.findTools, s.openLedger, s.serve, s.assemble}
+	for _, step := range steps {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// takeLock makes the state root and takes the run lock: nothing with an effect
+// comes before it.
+func (s *service) takeLock(ctx context.Context) error {
+	path := filepath.Join(s.root, lock.File)
+	made, err := lock.EnsureRoot(s.root)
+	if err != nil {
+		return err
+	}
+	s.onClose(func() error {
+		if s.ledger == nil { // a start that was refused leaves no root behind
+			return lock.RemoveRoot(made)
+		}
+		return nil
+	})
+	s.openEvents()
+	s.lock, err = lock.Acquire(ctx, path, LockName, s.o.Log)
+	var held *lock.HeldError
+	if errors.As(err, &held) {
+		s.emit("poll")("poller.blocked", map[string]any{"pidfile": path, "holder": held.PID})
+		return err
+	}
+	if err != nil {
+		return err
+	}
+	s.onClose(s.lock.Release)
+	if s.lock.StalePID > 0 {
+		s.o.Log.Info(fmt.Sprintf("removed a stale pidfile (pid %d is not running)", s.lock.StalePID))
+	}
+	return s.besideWebhook()
+}
+
+func (s *service) openEvents() {
+	path := s.cfg.EventLog.Path
+	if path == "" {
+		path = filepath.Join(s.root, "logs", "events.jsonl")
+	} else if resolved, err := config.Resolve(path, s.o.Env, s.o.Cwd, s.o.Home); err == nil {
+		path = resolved
+	}
+	s.events = eventlog.Open(eventlog.Options{
+		Path: path, Source: "poll", Version: s.o.Version, Now: s.o.Now, Enabled: s.cfg.EventLog.Enabled, Logger: s.o.Log,
+	})
+	s.onClose(s.events.Close)
+}
+
+// besideWebhook refuses to run beside the webhook receiver of an earlier
+// release, which feeds the same sessions (L12).
+func (s *service) besideWebhook() error {
+	path := filepath.Join(s.root, lock.WebhookFile)
+	status, err := lock.Probe(path)
+	if err != nil || !status.Held || s.o.BesideWebhook {
+		return err
+	}
+	s.emit("poll")("poller.blocked", map[string]any{"pidfile": path, "holder": status.PID})
+	return fmt.Errorf("the webhook receiver of an earlier release is running (pid %d, pidfile %s) and feeds the same sessions: "+
+		"stop it first, or start with --beside-webhook", status.PID, path)
+}
+
+// findTools finds what the poller depends on: tmux, and a token per host.
+func (s *service) findTools(ctx context.Context) (err error) {
+	if s.trackers, err = openTrackers(ctx, s.o, s.cfg); err != nil {
+		return err
+	}
+	s.onClose(func() error { s.trackers.close(); return nil })
+	_, err = s.newTmux("probe")
+	return err
+}
+
+func (s *service) newTmux(instance string) (*tmux.Server, error) {
+	return tmux.New(tmux.Options{
+		Socket: s.cfg.Routing.Tmux.SocketName, Instance: instance, Exe: s.o.Exe, PassEnv: s.cfg.Routing.Tmux.PassEnv,
+	})
+}
+
+func (s *service) openLedger(ctx context.Context) (err error) {
+	s.ledger, err = store.Open(ctx, store.Options{
+		Path: filepath.Join(s.root, store.File), Writer: s.o.Version, Timeout: ledgerPatience, Log: s.o.Log, Now: s.o.Now,
+	})
+	if err != nil {
+		return err
+	}
+	s.onClose(s.ledger.Close)
+	return nil
+}
+
+func (s *service) serve(context.Context) error {
+	l, err := localapi.Listen(s.root)
+	if err != nil {
+		return err
+	}
+	server := localapi.Serve(l, localapi.Local{Ledger: s.ledger, Host: HostID()}, s.o.Log)
+	s.onClose(server.Close)
+	return nil
+}
+
+// assemble makes the parts that work: sessions, queue, poller.
+func (s *service) assemble(ctx context.Context) (err error) {
+	if s.tmux, err = s.newTmux(s.ledger.Instance()); err != nil {
+		return err
+	}
+	host, err := session.New(session.Options{
+		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
+		Settings:   func() session.Settings { return s.current().session },
+		Admit:      s.admit,
+		Authorized: func(a workitem.Author) bool { return s.current().poller.Policy.Authorized(a) },
+		Emit:       s.emit("sessions"), Failpoint: s.o.Failpoint, Log: s.o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	s.queue = dispatch.New(dispatch.Options{
+		Concurrency: s.cfg.Routing.MaxConcurrentDispatches, Timeout: s.cfg.Routing.DispatchTimeout,
+		OnError: func(j dispatch.Job, err error) {
+			if !errors.Is(err, errFailed) {
+				s.o.Log.Error("a job failed", "work_item", j.Ref.String(), "job", j.ID, "error", err)
+			}
+		},
+	})
+	s.onClose(s.stopQueue)
+	if err := s.tmux.Sweep(ctx); err != nil {
+		s.o.Log.Debug("buffers of killed clients stay for now", "error", err)
+	}
+	s.poller = poller.New(poller.Options{
+		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: sessions{host, s.tmux, s.ledger.Instance()},
+		Queue: work{s.queue, host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
+		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
+	})
+	s.beat = heartbeat.NewWriter(filepath.Join(s.root, heartbeat.File), s.o.Log)
+	return nil
+}
+
+// stopQueue lets jobs that run end and gives the others their attempts back
+// (B4).
+func (s *service) stopQueue() error {
+	held := s.queue.Stop(drain)
+	_, err := poller.ReleaseAbandoned(context.Background(), s.ledger, deliveries(held), s.emit("poll"))
+	return err
+}
+
+// deliveries leaves out the jobs that no attempt pays for.
+func deliveries(held []record.Held) []record.Held {
+	var out []record.Held
+	for _, h := range held {
+		if h.DeliveryID != string(poller.DoClose) && h.DeliveryID != string(poller.DoAdopt) {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// sessions is what the poller sees of the sessions of this machine.
+type sessions struct {
+	*session.Host
+	tmux     *tmux.Server
+	instance string
+}
+
+// Live counts the sessions of this ledger whose pane is alive.
+func (s sessions) Live(ctx context.Context) (int, error) {
+	all, err := s.tmux.LookAll(ctx)
+	if err != nil {
+		return 0, err
+	}
+	live := 0
+	for _, l := range all {
+		if l.State == tmux.Live && strings.HasPrefix(l.Owner, s.instance+"-") { // D6
+			live++
+		}
+	}
+	return live, nil
+}

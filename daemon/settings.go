@@ -1,0 +1,70 @@
+package daemon
+
+import (
+	"theloop/config"
+	"theloop/policy"
+	"theloop/poller"
+	"theloop/session"
+)
+
+// settings are what the parts read anew: a configuration turned into each
+// part's own words.
+type settings struct {
+	poller  poller.Settings
+	session session.Settings
+}
+
+func settingsOf(o Options, cfg config.Config) (*settings, error) {
+	retries := cfg.Polling.MaxRetries
+	if o.MaxRetries > 0 {
+		retries = o.MaxRetries
+	}
+	workdir, err := config.Resolve(cfg.Routing.SpawnWorkdir, o.Env, o.Cwd, o.Home)
+	if err != nil {
+		return nil, err
+	}
+	s := &settings{
+		poller: poller.Settings{
+			Policy: policyOf(cfg.Routing, retries), MaxSessions: cfg.Routing.MaxSessions, FullResync: cfg.Polling.FullResync,
+		},
+		session: sessionOf(cfg.Routing, workdir, retries),
+	}
+	for file, into := range map[string]*string{
+		cfg.Routing.PromptTemplate:      &s.session.PromptTemplate,
+		cfg.Routing.SpawnPromptTemplate: &s.session.SpawnPromptTemplate,
+	} {
+		if file == "" {
+			continue
+		}
+		if *into, err = config.Resolve(file, o.Env, o.Cwd, o.Home); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func policyOf(r config.Routing, retries int) policy.Policy {
+	k := r.Control.Keywords
+	return policy.New(policy.Options{
+		AuthorizedUsers: r.AuthorizedUsers, ControlEnabled: r.Control.Enabled, RequireStart: r.Control.RequireStartCommand,
+		Keywords: map[policy.Command]string{
+			policy.Start: k.Start, policy.Do: k.Do, policy.Contribute: k.Contribute, policy.Stop: k.Stop,
+			policy.Pause: k.Pause, policy.Resume: k.Resume, policy.Cleanup: k.Cleanup,
+		},
+		SpawnOnUnmatched: policy.Spawn(r.SpawnOnUnmatched), MaxRetries: retries,
+	})
+}
+
+func sessionOf(r config.Routing, workdir string, retries int) session.Settings {
+	harnesses := make(map[string]session.Harness, len(r.Harnesses))
+	for name, h := range r.Harnesses {
+		harnesses[name] = session.Harness{Name: name, Command: h.Command, Resume: h.Resume}
+	}
+	return session.Settings{
+		Harness: r.DefaultHarness, Harnesses: harnesses, HarnessArgs: r.HarnessArgs, Workdir: workdir,
+		Interaction: r.Interaction.Mode, QuoteOthers: r.Context.Others == "quote",
+		ReadyWait: r.Tmux.Ready, ResumeProbe: r.Tmux.ResumeProbe, ResumeOnRespawn: r.Tmux.ResumeOnRespawn,
+		RemainOnExit: r.Tmux.RemainOnExit, KeepSessionOnClose: r.Tmux.KeepSessionOnClose,
+		KillHarnessOnClose: r.Tmux.KillHarnessOnClose, KillGrace: r.Tmux.HarnessKillGrace, MaxRetries: retries,
+	}
+}

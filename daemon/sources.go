@@ -1,0 +1,82 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+
+	"theloop/config"
+	"theloop/poller"
+	"theloop/source/github"
+	"theloop/source/inbox"
+)
+
+// trackers are the sources of one configuration. Clients of one server share
+// their connections.
+type trackers struct {
+	sources []poller.Source
+	clients []*github.Client
+}
+
+func (t *trackers) close() {
+	for _, c := range t.clients {
+		c.Close()
+	}
+}
+
+// openTrackers makes the sources that a configuration names. No request is
+// made; that a token is there is found out.
+func openTrackers(ctx context.Context, o Options, cfg config.Config) (*trackers, error) {
+	t := &trackers{}
+	for _, s := range cfg.Polling.Sources {
+		var err error
+		switch s.Provider {
+		case config.ProviderGitHub:
+			err = t.addGitHub(ctx, o, cfg, s)
+		case config.ProviderInbox:
+			err = t.addInbox(o, s)
+		}
+		if err != nil {
+			t.close()
+			return nil, fmt.Errorf("%s:%d: %w", cfg.File, s.Line, err)
+		}
+	}
+	return t, nil
+}
+
+func (t *trackers) addGitHub(ctx context.Context, o Options, cfg config.Config, s config.Source) error {
+	token, err := github.FindToken(ctx, s.Host, cfg.GitHubAPI.TokenEnv)
+	if err != nil {
+		return err
+	}
+	client, err := github.NewClient(github.Options{
+		Host: s.Host, BaseURL: s.BaseURL, Token: token, Version: o.Version, Now: o.Now,
+	})
+	if err != nil {
+		return err
+	}
+	t.clients = append(t.clients, client)
+	for _, repo := range s.Repos {
+		src, err := client.Repo(github.RepoOptions{
+			Owner: repo.Owner, Repo: repo.Name, Label: s.Label,
+			Issues: s.Monitor.Issues, PullRequests: s.Monitor.PullRequests,
+		})
+		if err != nil {
+			return err
+		}
+		t.sources = append(t.sources, src)
+	}
+	return nil
+}
+
+func (t *trackers) addInbox(o Options, s config.Source) error {
+	path, err := config.Resolve(s.Path, o.Env, o.Cwd, o.Home)
+	if err != nil {
+		return err
+	}
+	src, err := inbox.New(inbox.Options{Path: path, Name: s.Name, Label: s.Label, Log: o.Log, Now: o.Now})
+	if err != nil {
+		return err
+	}
+	t.sources = append(t.sources, src)
+	return nil
+}

@@ -1,0 +1,96 @@
+package localapi
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"strings"
+	"time"
+
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// Ledger is what the answers are made of.
+type Ledger interface {
+	Record(context.Context, workitem.Ref) (record.Record, error)
+	// Items yields each item in key order, without its comments.
+	Items(context.Context) iter.Seq2[record.Record, error]
+	Sources(context.Context) (map[string]record.SourceRow, error)
+}
+
+// Local answers from a ledger that this process has open.
+type Local struct {
+	Ledger Ledger
+	// Host is this machine's id.
+	Host string
+}
+
+// UnknownError is returned for a work item that the ledger does not have.
+type UnknownError struct {
+	Ref string `json:"ref"`
+	// Near are refs it does have that look like it.
+	Near []string `json:"near"`
+}
+
+// Error names the item and what it may have been meant to be.
+func (e *UnknownError) Error() string {
+	msg := fmt.Sprintf("%s is not in the ledger", e.Ref)
+	if len(e.Near) > 0 {
+		msg += "; did you mean " + strings.Join(e.Near, ", ") + "?"
+	} else {
+		msg += "; `the-loop ledger list` shows what is"
+	}
+	return msg
+}
+
+// nearest is how many near matches an unknown ref is answered with.
+const nearest = 3
+
+// Item returns the document of one work item, or an *UnknownError.
+func (l Local) Item(ctx context.Context, ref workitem.Ref) (Item, error) {
+	rec, err := l.Ledger.Record(ctx, ref)
+	if err != nil {
+		return Item{}, err
+	}
+	if rec.Item.Ref == "" {
+		return Item{}, l.unknown(ctx, ref)
+	}
+	polled, err := l.polled(ctx, rec.Item.Source)
+	if err != nil {
+		return Item{}, err
+	}
+	return Describe(rec, polled, l.Host), nil
+}
+
+func (l Local) unknown(ctx context.Context, ref workitem.Ref) error {
+	var known []string
+	for rec, err := range l.Ledger.Items(ctx) {
+		if err != nil {
+			return err
+		}
+		known = append(known, rec.Item.Ref)
+	}
+	return &UnknownError{Ref: ref.String(), Near: workitem.Near(ref.String(), known, nearest)}
+}
+
+func (l Local) polled(ctx context.Context, source string) (time.Time, error) {
+	rows, err := l.Ledger.Sources(ctx)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return rows[source].CompleteAt, nil
+}
+
+// Items calls f with the summary of each work item, in key order.
+func (l Local) Items(ctx context.Context, f func(Summary) error) error {
+	for rec, err := range l.Ledger.Items(ctx) {
+		if err != nil {
+			return err
+		}
+		if err := f(Summarize(rec, l.Host)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

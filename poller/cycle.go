@@ -1,0 +1,230 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// Cycle looks at every source once. ctx is the stop request: it cuts reading at
+// once, an item that is being decided finishes, nothing below it starts (C1). A
+// panic while an item is dealt with is an error of the cycle, not its end (C5).
+func (p *Poller) Cycle(ctx context.Context) Report {
+	r := &Report{At: p.Now()}
+	rows := p.cycle(ctx, r)
+	r.Interrupted = ctx.Err() != nil
+	r.Duration = p.Now().Sub(r.At)
+	p.first = false
+	if err := p.Ledger.EndCycle(context.WithoutCancel(ctx), r.row(), rows); err != nil {
+		r.fail(fmt.Errorf("record the cycle: %w", err))
+	}
+	p.Emit("poll.cycle", r.fields())
+	return *r
+}
+
+func (p *Poller) cycle(ctx context.Context, r *Report) []record.SourceRow {
+	if err := p.head(ctx, r); err != nil {
+		r.fail(err)
+		return nil
+	}
+	var rows []record.SourceRow
+	for _, src := range p.Sources {
+		if ctx.Err() != nil {
+			break
+		}
+		err := p.guard(func() error { rows = append(rows, p.source(ctx, src, r)); return nil })
+		if err != nil {
+			r.fail(fmt.Errorf("deal with %s: %w", src.ID(), err))
+		}
+	}
+	return rows
+}
+
+// source deals with one source: what it lists, in its order, then what the
+// ledger knows of it that it does not list.
+func (p *Poller) source(ctx context.Context, src Source, r *Report) record.SourceRow {
+	row := record.SourceRow{ID: src.ID(), ListedAt: p.Now()}
+	listing, err := src.List(ctx)
+	if err != nil {
+		if ctx.Err() == nil {
+			row.Error = p.sourceFailed(src, err, r)
+		}
+		return row
+	}
+	open, err := p.unfinished(ctx)
+	if err != nil {
+		r.fail(fmt.Errorf("read what is unfinished: %w", err))
+		return row
+	}
+	listed := make(map[string]bool, len(listing.Items))
+	for _, bad := range listing.Bad {
+		listed[bad.Ref.Key()] = true
+		p.itemFailed(bad.Ref, bad.Err, r)
+	}
+	for _, item := range listing.Items {
+		listed[item.Ref.Key()] = true
+		if ctx.Err() != nil {
+			return row
+		}
+		p.item(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, r)
+	}
+	if ctx.Err() != nil {
+		return row // an interrupted listing closes nothing (C2)
+	}
+	row.CompleteAt = p.Now()
+	p.unlisted(ctx, src, listed, open, r)
+	return row
+}
+
+// visit is one item at its turn in a cycle.
+type visit struct {
+	src    Source
+	item   workitem.Item
+	listed time.Time
+	open   unfinished
+	// unlisted says that the source's listing does not hold the item.
+	unlisted bool
+}
+
+// item deals with one item: read, decide, commit, act.
+func (p *Poller) item(ctx context.Context, v visit, r *Report) {
+	r.ItemsSeen++
+	err := p.guard(func() error { return p.step(ctx, v, r) })
+	if err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+		p.itemFailed(v.item.Ref, err, r)
+	}
+}
+
+// guard turns a panic into an error, so that one item cannot end the loop (C5).
+func (p *Poller) guard(f func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = fmt.Errorf("internal fault: %v\n%s", v, debug.Stack())
+		}
+	}()
+	return f()
+}
+
+// maxConflicts bounds how often a decision is made again because the record
+// changed under it; each round something else made progress.
+const maxConflicts = 8
+
+func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
+	for range maxConflicts {
+		rec, err := p.Ledger.Record(ctx, v.item.Ref)
+		if err != nil {
+			return fmt.Errorf("read the ledger: %w", err)
+		}
+		if p.quiet(v, rec) {
+			return nil
+		}
+		comments, err := p.comments(ctx, v, rec)
+		if err != nil {
+			return err
+		}
+		err = p.settle(context.WithoutCancel(ctx), v, comments, r)
+		if !errors.Is(err, record.ErrChanged) {
+			return err
+		}
+	}
+	return fmt.Errorf("decide: %w %d times in a row", record.ErrChanged, maxConflicts)
+}
+
+// comments reads the thread. That of an item that is long forgotten is not
+// asked for.
+func (p *Poller) comments(ctx context.Context, v visit, rec record.Record) ([]workitem.Comment, error) {
+	if rec.Item.Sealed() && v.item.State == workitem.Closed {
+		return nil, nil
+	}
+	comments, err := v.src.Comments(ctx, v.item)
+	if err != nil {
+		return nil, fmt.Errorf("read the comments: %w", err)
+	}
+	return comments, nil
+}
+
+// settle decides on what is true now, commits and acts. The record is read
+// first, then what is in flight, then tmux (B9).
+func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Comment, r *Report) error {
+	rec, err := p.Ledger.Record(ctx, v.item.Ref)
+	if err != nil {
+		return fmt.Errorf("read the ledger: %w", err)
+	}
+	facts := p.facts(ctx, v, rec)
+	decision, err := Decide(v.item, comments, rec, facts)
+	if err != nil {
+		return fmt.Errorf("decide: %w", err)
+	}
+	p.Failpoint("decided")
+	if len(decision.Changes) > 0 {
+		if _, err := p.Ledger.Commit(ctx, v.item.Ref, rec.Item.Rev, decision.Changes); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		r.Commits++
+	}
+	p.Failpoint("committed")
+	p.act(decision, r)
+	return nil
+}
+
+func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
+	s := p.Settings()
+	f := Facts{
+		Now: p.Now(), Run: p.Run, Version: p.Version, Policy: s.Policy, Host: p.Host,
+		Room: p.room, Listed: v.listed, Unlisted: v.unlisted, Resync: p.resyncDue(rec),
+		Held: map[string]bool{},
+	}
+	for _, id := range p.Queue.Held(v.item.Ref) {
+		f.Held[id] = true
+	}
+	f.Pane = record.Pane{State: record.PaneNone}
+	if asksTmux(rec) {
+		f.Pane = p.Sessions.Look(ctx, v.item.Ref, rec)
+		f.Now = p.Now()
+	}
+	return f
+}
+
+// asksTmux says whether there can be a session to look at. An item without a
+// row, a command or an attempt has none of ours.
+func asksTmux(rec record.Record) bool {
+	if rec.Session != nil || rec.Item.Spawn.InHand() || rec.Item.Control != nil {
+		return true
+	}
+	return len(rec.Comments.Pending()) > 0
+}
+
+// act puts the effects of a committed decision into their queues and tells of
+// it.
+func (p *Poller) act(d Decision, r *Report) {
+	for _, e := range d.Events {
+		p.Emit(e.Name, e.Fields)
+		r.count(e)
+	}
+	for _, e := range d.Effects {
+		if p.Queue.Put(e) {
+			p.counted(e, r)
+		}
+	}
+	if d.Waits && !p.crowded {
+		p.crowded = true // said once until there is room again (D1)
+		p.Emit("dispatch.dropped", map[string]any{"reason": "max-sessions"})
+	}
+}
+
+func (p *Poller) counted(e Effect, r *Report) {
+	if e.NewSession {
+		p.room--
+	}
+	switch e.Kind {
+	case DoSpawn:
+		r.Spawns++
+	case DoDeliver:
+		r.CommentsForwarded++
+	}
+}

@@ -1,0 +1,165 @@
+package poller
+
+import (
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// Decide says what is done about one item: pure, without clock, network or
+// randomness. comments is the item's whole thread. An error is a fault of this
+// program (an illegal change), never of its input; nothing is done then.
+func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, f Facts) (Decision, error) {
+	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	d.reopen()
+	d.observe()
+	d.judge()
+	switch {
+	case item.State == workitem.Closed:
+		d.end()
+	case d.rec().Item.Ended():
+		d.awaitForget()
+	default:
+		d.see()
+		d.level()
+		d.send()
+		d.owe()
+	}
+	return d.done()
+}
+
+// decider is one decision in the making. Its draft always holds what was
+// decided so far.
+type decider struct {
+	item   workitem.Item
+	thread []workitem.Comment
+	f      Facts
+	draft  *record.Draft
+	out    Decision
+	// stuck says that nothing of the session may move until tmux answered or a
+	// deadline passed (B2, D3).
+	stuck bool
+	err   error
+}
+
+func (d *decider) rec() record.Record { return d.draft.Record() }
+
+func (d *decider) do(c record.Change) {
+	if d.err == nil {
+		d.err = d.draft.Do(c)
+	}
+}
+
+func (d *decider) effect(e Effect) {
+	e.Ref, e.Item = d.ref(), d.item
+	d.out.Effects = append(d.out.Effects, e)
+}
+
+// ref is the item's ref as it was first spelled: names made of it stay (D6).
+func (d *decider) ref() workitem.Ref {
+	if ref, err := workitem.ParseRef(d.rec().Item.Ref); err == nil {
+		return ref
+	}
+	return d.item.Ref
+}
+
+func (d *decider) event(name string, fields map[string]any) {
+	if fields == nil {
+		fields = map[string]any{}
+	}
+	fields["work_item"] = d.ref().String()
+	d.out.Events = append(d.out.Events, Event{Name: name, Fields: fields})
+}
+
+func (d *decider) done() (Decision, error) {
+	if d.err != nil {
+		return Decision{}, d.err
+	}
+	_, d.out.Changes = d.draft.Done()
+	thread, withheld := d.told()
+	for i := range d.out.Effects {
+		switch d.out.Effects[i].Kind {
+		case DoDeliver, DoSpawn:
+			d.out.Effects[i].Thread, d.out.Effects[i].Withheld = thread, withheld
+		}
+	}
+	return d.out, nil
+}
+
+// told returns what a first prompt may tell of the thread: comments of
+// authorised authors whose rows are resolved (D10).
+func (d *decider) told() (thread []workitem.Comment, withheld int) {
+	if len(d.out.Effects) == 0 {
+		return nil, 0
+	}
+	for _, c := range d.thread {
+		if d.selfAuthored(c) {
+			continue
+		}
+		if !d.f.Policy.Authorized(c.Author) {
+			withheld++
+			continue
+		}
+		if row, ok := d.rec().Comments.Get(c.ID); ok && row.State != record.Pending {
+			thread = append(thread, c)
+		}
+	}
+	return thread, withheld
+}
+
+// observe keeps what the tracker says. UpdatedAt is remembered only when it is
+// older than the listing's own clock: what comes in the same second must not be
+// missed (P1).
+func (d *decider) observe() {
+	if d.rec().Item.Sealed() && d.item.State == workitem.Closed {
+		return
+	}
+	o := record.Observe{Item: d.item, ReadAt: d.f.Now, Resync: d.f.Resync}
+	if d.f.Listed.IsZero() || d.item.UpdatedAt.Before(d.f.Listed) {
+		o.UpdatedAt = d.item.UpdatedAt
+	}
+	if d.f.Unlisted {
+		o.OffListAt = d.rec().Item.OffListAt
+		if o.OffListAt.IsZero() || d.f.Resync {
+			o.OffListAt = d.f.Now
+		}
+	}
+	d.do(o)
+}
+
+// judge holds what is in hand and in nobody's queue against the pane (B2, B8).
+func (d *decider) judge() {
+	switch d.f.Pane.State {
+	case record.PaneUnknown, record.PaneForeign:
+		d.stuck = true
+	}
+	for _, row := range d.rec().Comments.Pending() {
+		d.verdict(row.ID, row.Delivery)
+	}
+	d.verdict("", d.rec().Item.Spawn.Delivery)
+}
+
+func (d *decider) verdict(comment string, row record.Delivery) {
+	if !row.InHand() {
+		return
+	}
+	if d.f.Held[row.DeliveryID] {
+		return // in flight is not failed (B1)
+	}
+	proof := record.Judge(row, d.f.Pane, d.f.Now)
+	switch proof {
+	case record.NeverStarted: // used again, not counted again (B1)
+		if row.Run == d.f.Run {
+			return
+		}
+	case record.Undecided:
+		d.stuck = true
+		return
+	case record.ProvedSent:
+		d.do(record.Deliver{Comment: comment})
+	case record.ProvedUnsent:
+		d.do(record.Fail{Comment: comment})
+	case record.Unproved:
+		d.do(record.Fail{Comment: comment, MayRepeat: true})
+	}
+	d.event("poll.recovered", map[string]any{"delivery_id": row.DeliveryID, "proof": string(proof)})
+}

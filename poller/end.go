@@ -1,0 +1,101 @@
+package poller
+
+import (
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// reopen forgets what an item was before its ending when it is found open
+// again, so that it is seen for the first time once more (P8). Its old session
+// must be gone first.
+func (d *decider) reopen() {
+	rec := d.rec()
+	if d.item.State != workitem.Open || !rec.Item.Ended() {
+		return
+	}
+	d.bury()
+}
+
+// awaitForget is the decision about a reopened item whose old session is not
+// proved gone yet.
+func (d *decider) awaitForget() { d.close("ended") }
+
+// bury forgets an ended item once nothing of it runs; it reports whether it
+// did.
+func (d *decider) bury() bool {
+	gone := d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open()
+	if !gone || d.undecided() || len(d.f.Held) > 0 {
+		return false
+	}
+	d.do(record.Forget{})
+	return true
+}
+
+// end deals with an item that its tracker says has ended (P8): what was said
+// before the end is delivered to a session that lives, then the session is
+// closed, and only when it is gone the rows go.
+func (d *decider) end() {
+	if d.rec().Item.Sealed() || !d.rec().Item.Known() {
+		return
+	}
+	if !d.rec().Item.Ended() {
+		at := d.item.ClosedAt
+		if at.IsZero() {
+			at = d.f.Now
+		}
+		d.do(record.End{At: at})
+		d.event("poll.closure_detected", map[string]any{"state": string(d.item.State), "kind": string(d.item.Kind)})
+	}
+	d.lastWords()
+	d.send()
+	if len(d.rec().Comments.Pending()) > 0 || d.carries() {
+		return
+	}
+	if d.bury() {
+		return
+	}
+	d.close("ended")
+}
+
+// carries says that a delivery is queued or running.
+func (d *decider) carries() bool {
+	for id := range d.f.Held {
+		if id != string(DoClose) {
+			return true
+		}
+	}
+	return false
+}
+
+// lastWords gives the comments written before the end their last chance: a
+// session that lives. Everything else is settled as ended.
+func (d *decider) lastWords() {
+	ended := d.rec().Item.EndedAt
+	hears := d.lives() && halted(d.rec()) == ""
+	for _, c := range d.thread {
+		row, known := d.rec().Comments.Get(c.ID)
+		if known && (row.State != record.Pending || row.Started()) {
+			continue
+		}
+		obeyed := d.f.Policy.Authorized(c.Author) && !d.selfAuthored(c)
+		switch {
+		case !obeyed && !known:
+			d.baseline(c, record.Unauthorized)
+		case !obeyed:
+			d.settle(c, record.Revoked, "")
+		case hears && !c.CreatedAt.After(ended) && d.plain(c):
+			d.forward(c, "")
+		case d.stuck && known:
+			// tmux has not answered: nothing is given up on that (D4)
+		default:
+			d.settle(c, record.ItemEnded, "")
+		}
+	}
+	d.vanished()
+}
+
+// plain says that a comment holds no command.
+func (d *decider) plain(c workitem.Comment) bool {
+	found := d.f.Policy.Commands(c.Body)
+	return found.Command == "" && len(found.Ambiguous) == 0
+}

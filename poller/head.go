@@ -1,0 +1,102 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// head does what needs no tracker, before one is asked: what is proved
+// delivered is committed, what was stopped is closed, a session that no row
+// names is taken over. Retries and what is given back fall at the item's own
+// turn.
+func (p *Poller) head(ctx context.Context, r *Report) error {
+	open, err := p.unfinished(ctx)
+	if err != nil {
+		return fmt.Errorf("read what is unfinished: %w", err)
+	}
+	p.makeRoom(ctx)
+	for _, ref := range sorted(open) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		err := p.guard(func() error { return p.recover(context.WithoutCancel(ctx), ref, r) })
+		if err != nil && !errors.Is(err, record.ErrChanged) {
+			p.itemFailed(ref, err, r)
+		}
+	}
+	return nil
+}
+
+// makeRoom counts the places that are left for sessions (D1). When tmux does
+// not answer none is: nothing is spawned on an unknown (D4).
+func (p *Poller) makeRoom(ctx context.Context) {
+	live, err := p.Sessions.Live(ctx)
+	p.room = p.Settings().MaxSessions - live
+	if err != nil {
+		p.room = 0
+	}
+	p.crowded = p.crowded && p.room <= 0
+}
+
+func (p *Poller) recover(ctx context.Context, ref workitem.Ref, r *Report) error {
+	rec, err := p.Ledger.Record(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("read the ledger: %w", err)
+	}
+	facts := p.facts(ctx, visit{item: workitem.Item{Ref: ref}}, rec)
+	if facts.Pane.State != record.PaneLive && len(facts.Held) > 0 {
+		p.room-- // its session is on its way up
+	}
+	decision, err := Recover(ref, rec, facts)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	if len(decision.Changes) > 0 {
+		if _, err := p.Ledger.Commit(ctx, ref, rec.Item.Rev, decision.Changes); err != nil {
+			return fmt.Errorf("commit: %w", err)
+		}
+		r.Commits++
+	}
+	p.act(decision, r)
+	return nil
+}
+
+// Recover decides what needs no tracker: the rows in hand that the pane's ring
+// proves delivered, the close of what was stopped, the adoption of a session
+// that no row names. It is pure.
+func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
+	d := &decider{f: f, draft: record.NewDraft(rec), item: workitem.Item{Ref: ref, URL: rec.Item.URL, Title: rec.Item.Title}}
+	if rec.Item.Ref == "" || rec.Item.Sealed() {
+		return Decision{}, nil
+	}
+	for _, row := range rec.Comments.Pending() {
+		d.proved(row.ID, row.Delivery)
+	}
+	d.proved("", rec.Item.Spawn.Delivery)
+	switch {
+	case f.Pane.State == record.PaneUnknown:
+	case rec.Item.Ended():
+		if len(d.rec().Comments.Pending()) == 0 && !d.carries() {
+			d.close("ended")
+		}
+	case halted(d.rec()) == record.SessionStopped:
+		d.close("stopped")
+	case d.ownerless() && d.rec().Item.Control.Arming():
+		d.once(DoAdopt, "adopted")
+	}
+	return d.done()
+}
+
+// proved commits a delivery that the ring shows; every other verdict waits for
+// the item's turn.
+func (d *decider) proved(comment string, row record.Delivery) {
+	if !row.InHand() || d.f.Held[row.DeliveryID] || record.Judge(row, d.f.Pane, d.f.Now) != record.ProvedSent {
+		return
+	}
+	d.do(record.Deliver{Comment: comment})
+	d.event("poll.recovered", map[string]any{"delivery_id": row.DeliveryID, "proof": string(record.ProvedSent)})
+}

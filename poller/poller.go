@@ -1,0 +1,86 @@
+package poller
+
+import (
+	"context"
+	"time"
+
+	"theloop/policy"
+	"theloop/workitem"
+)
+
+// Settings is what a cycle takes from the configuration; it is read anew before
+// each one (R1).
+type Settings struct {
+	Policy      policy.Policy
+	MaxSessions int
+	// FullResync is how often an unchanged item is read all the same.
+	FullResync time.Duration
+}
+
+// Options are the parts a Poller is made of. All are required but Failpoint.
+type Options struct {
+	Ledger   Ledger
+	Sources  []Source
+	Sessions Sessions
+	Queue    Queue
+	Settings func() Settings
+	Emit     Emit
+	Now      func() time.Time
+	// Run names this process, Version the release, Host the machine.
+	Run, Version, Host string
+	// Failpoint is called at decided and committed; a test kills the process
+	// there.
+	Failpoint func(name string)
+}
+
+// Poller runs cycles. It is for one goroutine.
+type Poller struct {
+	Options
+	first bool
+	// room is how many more sessions may come up in this cycle.
+	room    int
+	crowded bool
+}
+
+// New returns a Poller that has not run a cycle.
+func New(o Options) *Poller {
+	if o.Failpoint == nil {
+		o.Failpoint = func(string) {}
+	}
+	return &Poller{Options: o, first: true}
+}
+
+// Report is what a cycle did, for the heartbeat, the log and `poll kick`.
+type Report struct {
+	At                time.Time
+	Duration          time.Duration
+	ItemsSeen         int
+	Spawns            int
+	CommentsForwarded int
+	Closures          int
+	Failures          int
+	// Errors holds one line for each source or item that could not be dealt with.
+	Errors      []string
+	Interrupted bool
+	// Commits counts the transactions of the decisions.
+	Commits int
+	// Until is when a tracker that limits us may be asked again; zero when none
+	// does (P7).
+	Until time.Time
+}
+
+// unfinished is the set of items that a cycle decides whether they changed or
+// not (P1).
+type unfinished map[string]workitem.Ref
+
+func (p *Poller) unfinished(ctx context.Context) (unfinished, error) {
+	refs, err := p.Ledger.Unfinished(ctx)
+	if err != nil {
+		return nil, err
+	}
+	open := make(unfinished, len(refs))
+	for _, ref := range refs {
+		open[ref.Key()] = ref
+	}
+	return open, nil
+}

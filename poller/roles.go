@@ -1,0 +1,126 @@
+package poller
+
+import (
+	"context"
+	"time"
+
+	"theloop/policy"
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// Ledger keeps the records. record.ErrChanged and record.ErrUnknown are what a
+// commit may answer.
+type Ledger interface {
+	Record(context.Context, workitem.Ref) (record.Record, error)
+	Commit(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error)
+	// Unfinished returns the items that something is open or owed for, or that
+	// have a session that is not closed, in key order.
+	Unfinished(context.Context) ([]workitem.Ref, error)
+	// Known returns the items of a source that are not sealed, in key order.
+	Known(ctx context.Context, source string) ([]workitem.Ref, error)
+	Release(context.Context, []record.Held) ([]record.Held, error)
+	EndCycle(context.Context, record.Cycle, []record.SourceRow) error
+}
+
+// Source is one repository, or one folder, that work items come from.
+type Source interface {
+	ID() string
+	// List returns every open item in scope or an error, never a short list (P1).
+	List(context.Context) (workitem.Listing, error)
+	// Comments returns the whole thread of an item, in thread order (P2).
+	Comments(context.Context, workitem.Item) ([]workitem.Comment, error)
+	// State asks for one item by number. workitem.ErrGone says that it is proved
+	// to exist no more; any other error is no answer (P8).
+	State(context.Context, workitem.Ref) (workitem.Item, error)
+}
+
+// Sessions looks at the agent sessions of this machine.
+type Sessions interface {
+	Look(context.Context, workitem.Ref, record.Record) record.Pane
+	// Live counts the sessions of this ledger whose pane is alive. It errs when
+	// tmux does not answer.
+	Live(context.Context) (int, error)
+}
+
+// Queue holds the work of each session, first in, first out (D1).
+type Queue interface {
+	// Held returns the ids of what is queued or running for an item.
+	Held(workitem.Ref) []string
+	// Put queues an effect. It refuses an id that it holds already (F7), and
+	// everything once it was stopped.
+	Put(Effect) bool
+}
+
+// Emit writes one event of the decision trail (R2). It never blocks or fails.
+type Emit func(event string, fields map[string]any)
+
+// Facts is what a decision rests on beside the tracker and the ledger. They
+// were read in the order of B9: ledger, in flight, tmux.
+type Facts struct {
+	Now     time.Time
+	Run     string
+	Version string
+	Policy  policy.Policy
+	// Host is this machine's id: a session row of another counts as none.
+	Host string
+	Pane record.Pane
+	// Held are the ids of what is queued or running for the item.
+	Held map[string]bool
+	// Room is how many more sessions may come up (D1).
+	Room int
+	// Listed is the tracker's clock when the listing that holds the item began;
+	// zero when there was none, or when no care is needed.
+	Listed time.Time
+	// Unlisted says that the source does not list the item, Resync that it is time
+	// to read it although nothing says that it changed.
+	Unlisted, Resync bool
+}
+
+// EffectKind is what an effect does.
+type EffectKind string
+
+// The effects of a decision. Each is one job in its session's queue.
+const (
+	DoDeliver EffectKind = "deliver"
+	DoSpawn   EffectKind = "spawn"
+	DoClose   EffectKind = "close"
+	DoAdopt   EffectKind = "adopt"
+)
+
+// Effect is one piece of work that a committed decision asks for.
+type Effect struct {
+	Kind EffectKind
+	// ID names the effect in its session's queue: the delivery id, or the kind for
+	// what an item has one of at a time.
+	ID   string
+	Ref  workitem.Ref
+	Item workitem.Item
+	// Comment is what a delivery carries.
+	Comment workitem.Comment
+	// Thread is the comments of authorised authors whose rows are resolved, as of
+	// the decision, in thread order: what a first prompt tells beside the item
+	// (D10). Withheld counts the comments of others.
+	Thread   []workitem.Comment
+	Withheld int
+	// NewSession says that the effect brings a session up (D1).
+	NewSession bool
+	// Reason says why a session is closed.
+	Reason string
+}
+
+// Event is one entry of the decision trail, written once its decision is
+// committed.
+type Event struct {
+	Name   string
+	Fields map[string]any
+}
+
+// Decision is what is done about one item.
+type Decision struct {
+	Changes []record.Change
+	Effects []Effect
+	Events  []Event
+	// Waits says that something is not queued because too many sessions live (D1).
+	Waits bool
+}

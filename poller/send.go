@@ -1,0 +1,151 @@
+package poller
+
+import (
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// MaxQueued is how many jobs a session's queue may hold; the rest stay pending
+// and cost nothing (D1).
+const MaxQueued = 50
+
+// send queues what is pending, oldest first. Behind a comment that stays
+// pending and unqueued nothing is queued, so that the thread's order holds.
+func (d *decider) send() {
+	queued := len(d.f.Held)
+	for _, row := range d.rec().Comments.Pending() {
+		switch {
+		case d.f.Held[row.DeliveryID] && row.InHand():
+			continue
+		case row.Started(), d.stuck, queued >= MaxQueued:
+			return
+		case d.spent(row.Delivery):
+			d.giveUp(row)
+			continue
+		case !d.room():
+			d.out.Waits = true
+			return
+		}
+		d.queue(row)
+		queued++
+	}
+}
+
+// spent says whether the budget is used up. An attempt in hand that never
+// started is not spent (B1).
+func (d *decider) spent(row record.Delivery) bool {
+	return !row.InHand() && row.Attempts >= d.f.Policy.MaxRetries()
+}
+
+// room says whether the session may be fed: it lives, or another may come up
+// (D1).
+func (d *decider) room() bool {
+	return d.lives() || d.f.Room > 0 || d.bringsUp()
+}
+
+func (d *decider) lives() bool { return d.f.Pane.State == record.PaneLive && d.column() == active }
+
+// bringsUp says that something in hand already has a session's place.
+func (d *decider) bringsUp() bool {
+	for _, e := range d.out.Effects {
+		if e.Kind == DoDeliver || e.Kind == DoSpawn {
+			return true
+		}
+	}
+	for id := range d.f.Held {
+		if id != string(DoClose) && id != string(DoAdopt) {
+			return true
+		}
+	}
+	return false
+}
+
+func (d *decider) queue(row record.Comment) {
+	comment, ok := d.comment(row)
+	if !ok {
+		return
+	}
+	id := record.CommentDeliveryID(row.ID)
+	d.do(record.Queue{Comment: row.ID, DeliveryID: id, Run: d.f.Run})
+	d.effect(Effect{Kind: DoDeliver, ID: id, Comment: comment, NewSession: !d.lives() && !d.bringsUp()})
+	now, _ := d.rec().Comments.Get(row.ID)
+	d.event("poll.comment_forwarded", map[string]any{
+		"comment_id": row.ID, "actor": row.Author, "attempt": now.Attempts, "delivery_id": id,
+	})
+}
+
+// comment finds the text of a row. A row whose text cannot be had is not sent.
+func (d *decider) comment(row record.Comment) (workitem.Comment, bool) {
+	for _, c := range d.thread {
+		if c.ID == row.ID || workitem.SameComment(c.ID, row.ID) {
+			c.ID = row.ID // the ledger's spelling names the delivery
+			return c, true
+		}
+	}
+	return workitem.Comment{}, false
+}
+
+func (d *decider) giveUp(row record.Comment) {
+	d.do(record.GiveUp{Comment: row.ID, Version: d.f.Version})
+	d.event("poll.comment_failed", map[string]any{
+		"comment_id": row.ID, "actor": row.Author, "attempts": row.Attempts,
+		"delivery_id": row.DeliveryID, "will_retry": false,
+	})
+}
+
+// owe spawns the session that is owed without a comment: a recorded start that
+// never had one, or an item the poller starts by itself (X7, B6).
+func (d *decider) owe() {
+	if d.stuck || !d.owed() {
+		return
+	}
+	spawn := d.rec().Item.Spawn
+	switch {
+	case spawn.Started(), d.f.Held[spawn.DeliveryID] && spawn.InHand(), d.bringsUp(), spawn.GaveUp:
+		return
+	case d.spent(spawn.Delivery):
+		d.do(record.GiveUpSpawn{Version: d.f.Version})
+		d.event("poll.spawn_failed", map[string]any{
+			"attempts": spawn.Attempts, "delivery_id": spawn.DeliveryID, "will_retry": false,
+		})
+		return
+	case d.f.Room <= 0:
+		d.out.Waits = true
+		return
+	}
+	id := spawn.DeliveryID
+	if !spawn.InHand() {
+		id = record.SpawnDeliveryID(d.ref(), spawn.N+1)
+	}
+	d.do(record.QueueSpawn{DeliveryID: id, Run: d.f.Run})
+	d.effect(Effect{Kind: DoSpawn, ID: id, NewSession: true})
+}
+
+func (d *decider) owed() bool {
+	control, col := d.rec().Item.Control, d.column()
+	if control != nil {
+		return control.Arming() && !control.Served && d.authority(control) && (col == none || col == closed)
+	}
+	if d.session() != nil {
+		return false
+	}
+	if d.mayStartAlone() {
+		return d.rec().Item.Spawn.N == 0 || d.rec().Item.Spawn.InHand() || d.rec().Item.Spawn.Attempts > 0
+	}
+	d.withhold()
+	return false
+}
+
+// withhold says once for each item and author that the poller does not start
+// this one by itself, and what would (A4).
+func (d *decider) withhold() {
+	author := d.item.Author.Login
+	if author == "" {
+		author = "nobody"
+	}
+	if d.f.Policy.Authorized(d.item.Author) || d.rec().Item.Withheld == author {
+		return
+	}
+	d.do(record.Withhold{Author: author})
+	d.event("poll.unauthorized", map[string]any{"actor": author})
+}

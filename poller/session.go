@@ -1,0 +1,119 @@
+package poller
+
+import (
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// column is the state of an item's session as the table of commands has it
+// (X4).
+type column string
+
+const (
+	none   column = "none"
+	active column = "active"
+	paused column = "paused"
+	closed column = "closed"
+)
+
+// conversation returns the item's session row, or nil when it counts as none:
+// it is another machine's, or it was closed before the item was first seen
+// again (P8: a reopened item begins afresh).
+func conversation(rec record.Record, host string) *record.Session {
+	s := rec.Session
+	switch {
+	case s == nil:
+		return nil
+	case s.Host != "" && host != "" && s.Host != host:
+		return nil
+	case s.Status == record.Shut && !s.EndedAt.IsZero() && s.EndedAt.Before(rec.Item.FirstSeenAt):
+		return nil
+	}
+	return s
+}
+
+func (d *decider) session() *record.Session { return conversation(d.rec(), d.f.Host) }
+
+func (d *decider) column() column {
+	s := d.session()
+	switch {
+	case s == nil:
+		return none
+	case s.Status == record.Shut:
+		return closed
+	case s.Status == record.Paused:
+		return paused
+	case d.f.Pane.State == record.PaneDead || d.f.Pane.State == record.PaneAbsent:
+		return closed
+	}
+	return active // unknown counts as active
+}
+
+// ownerless says that a session of ours lives which no open row names: the
+// process was killed between the spawn and its commit.
+func (d *decider) ownerless() bool {
+	return d.f.Pane.State == record.PaneLive && d.f.Pane.Adoptable && !d.session().Open()
+}
+
+// started says whether the item's session may run (Started in the words of the
+// behaviours): its last command is an arming one whose author still counts (A7)
+// or, without a record, the poller may start it by itself (A4).
+func (d *decider) started() bool {
+	control := d.rec().Item.Control
+	if control != nil {
+		return control.Arming() && (d.column() == active || d.authority(control))
+	}
+	return d.session().Open() || d.mayStartAlone()
+}
+
+// authority says whether the one who gave a command still counts (A7); what was
+// given on this machine is the operator's.
+func (d *decider) authority(c *record.Control) bool {
+	return c.Source == "cli" || d.f.Policy.Authorized(workitem.Author{Login: c.Actor, ID: c.ActorID})
+}
+
+// mayStartAlone says whether the poller may start the item without being told
+// to (A4).
+func (d *decider) mayStartAlone() bool {
+	return !d.f.Policy.RequireStart() && d.f.Policy.Authorized(d.item.Author) && d.policyAllows()
+}
+
+// policyAllows says whether the spawn policy lets an item without a session
+// have one. What the operator started here needs no label.
+func (d *decider) policyAllows() bool {
+	c := d.rec().Item.Control
+	here := c.Arming() && c.Source == "cli"
+	return d.f.Policy.MaySpawn(d.item.Labelled || here)
+}
+
+// fate says what becomes of words that are to be obeyed: empty when they are to
+// be delivered, else the outcome they are settled with (X5).
+func (d *decider) fate() string {
+	if stopped := halted(d.rec()); stopped != "" {
+		return stopped
+	}
+	switch {
+	case d.column() == paused:
+		return record.SessionPaused
+	case !d.started():
+		return record.AwaitingStart
+	case d.column() == none && !d.policyAllows():
+		return record.SpawnPolicy
+	}
+	return ""
+}
+
+// halted returns the outcome that a recorded stop, cleanup or pause settles
+// everything with, or empty.
+func halted(rec record.Record) string {
+	if rec.Item.Control == nil {
+		return ""
+	}
+	switch rec.Item.Control.Command {
+	case "stop", "cleanup":
+		return record.SessionStopped
+	case "pause":
+		return record.SessionPaused
+	}
+	return ""
+}

@@ -1,0 +1,60 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"theloop/workitem"
+)
+
+// unlisted deals with the items of a source that its complete listing does not
+// hold: each is asked for by number, since absence alone proves nothing (P8).
+func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]bool, open unfinished, r *Report) {
+	refs, err := p.Ledger.Known(ctx, src.ID())
+	if err != nil {
+		r.fail(fmt.Errorf("read the known items of %s: %w", src.ID(), err))
+		return
+	}
+	for _, ref := range refs {
+		if ctx.Err() != nil {
+			return
+		}
+		if listed[ref.Key()] {
+			continue
+		}
+		err := p.guard(func() error { return p.ask(ctx, src, ref, open, r) })
+		if err != nil && ctx.Err() == nil {
+			p.itemFailed(ref, err, r)
+		}
+	}
+}
+
+// ask reads one unlisted item by number and decides it like any other. Those
+// that were found open before wait for the full resync, unless something of
+// theirs is unfinished.
+func (p *Poller) ask(ctx context.Context, src Source, ref workitem.Ref, open unfinished, r *Report) error {
+	rec, err := p.Ledger.Record(ctx, ref)
+	if err != nil {
+		return fmt.Errorf("read the ledger: %w", err)
+	}
+	_, busy := open[ref.Key()]
+	if !rec.Item.OffListAt.IsZero() && !busy && p.Now().Sub(rec.Item.OffListAt) < p.Settings().FullResync {
+		return nil
+	}
+	item, err := src.State(ctx, ref)
+	switch {
+	case errors.Is(err, workitem.ErrGone):
+		item = workitem.Item{
+			Ref: ref, Kind: rec.Item.Kind, URL: rec.Item.URL, Title: rec.Item.Title, Source: rec.Item.Source,
+			Author:       workitem.Author{Login: rec.Item.Author, ID: rec.Item.AuthorID},
+			CommentCount: rec.Item.CommentCount, State: workitem.Closed,
+		}
+		return p.settle(context.WithoutCancel(ctx), visit{src: src, item: item, unlisted: true}, nil, r)
+	case err != nil:
+		return fmt.Errorf("ask for its state: %w", err)
+	}
+	item.Source = src.ID()
+	r.ItemsSeen++
+	return p.step(ctx, visit{src: src, item: item, open: open, unlisted: true}, r)
+}

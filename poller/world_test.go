@@ -1,0 +1,375 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"theloop/policy"
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// world is everything around a Poller, kept in memory. The ledger is
+// record.Apply, so that it cannot do what the real one would refuse.
+type world struct {
+	t       testing.TB
+	now     time.Time
+	records map[string]record.Record
+	sources map[string]record.SourceRow
+	cycles  []record.Cycle
+	commits int
+	// beforeCommit runs once, before the next commit: what else writes meanwhile.
+	beforeCommit func()
+	commitErr    error
+
+	src     *tracker
+	held    map[string][]string
+	queued  []Effect
+	panes   map[string]record.Pane
+	looks   int
+	tmuxErr error
+	events  []Event
+	policy  policy.Options
+	max     int
+	poller  *Poller
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{
+		t: t, now: time.Date(2026, 7, 31, 9, 0, 0, 0, time.UTC),
+		records: map[string]record.Record{}, sources: map[string]record.SourceRow{},
+		src: &tracker{}, held: map[string][]string{}, panes: map[string]record.Pane{},
+		policy: policy.Options{AuthorizedUsers: []string{"octocat", "hubot"}, ControlEnabled: true, RequireStart: true, MaxRetries: 3},
+		max:    8,
+	}
+	w.restart("run-1", "v1.0.0")
+	return w
+}
+
+// restart is a new process on the same ledger: nothing is in flight.
+func (w *world) restart(run, version string) {
+	w.held, w.queued = map[string][]string{}, nil
+	w.poller = New(Options{
+		Ledger: w, Sources: []Source{w.src}, Sessions: w, Queue: w, Now: func() time.Time { return w.now },
+		Settings: func() Settings {
+			return Settings{Policy: policy.New(w.policy), MaxSessions: w.max, FullResync: time.Hour}
+		},
+		Emit: func(name string, fields map[string]any) { w.events = append(w.events, Event{name, fields}) },
+		Run:  run, Version: version, Host: "here",
+	})
+}
+
+func (w *world) cycle() Report {
+	w.t.Helper()
+	w.now = w.now.Add(time.Minute)
+	r := w.poller.Cycle(w.t.Context())
+	for _, rec := range w.records {
+		if rec.Item.Spawn.Attempts < 0 {
+			w.t.Errorf("%s: attempts below zero", rec.Item.Ref)
+		}
+	}
+	return r
+}
+
+// quietCycle is a cycle that must find nothing to do.
+func (w *world) quietCycle() {
+	w.t.Helper()
+	before, commits := len(w.queued), w.commits
+	if r := w.cycle(); len(r.Errors) > 0 {
+		w.t.Errorf("errors in a quiet cycle: %v", r.Errors)
+	}
+	if len(w.queued) != before || w.commits != commits {
+		w.t.Errorf("a quiet cycle queued %v and made %d commits", w.queued[before:], w.commits-commits)
+	}
+}
+
+func (w *world) Record(_ context.Context, ref workitem.Ref) (record.Record, error) {
+	return w.records[ref.Key()], nil
+}
+
+func (w *world) Commit(_ context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error) {
+	if f := w.beforeCommit; f != nil {
+		w.beforeCommit = nil
+		f()
+	}
+	rec := w.records[ref.Key()]
+	if rec.Item.Rev != rev {
+		return nil, record.ErrChanged
+	}
+	after, applied, err := record.Apply(rec, changes)
+	if err != nil {
+		return nil, err
+	}
+	if w.commitErr != nil {
+		return nil, w.commitErr
+	}
+	if len(applied) > 0 {
+		w.commits++
+		w.records[ref.Key()] = after
+	}
+	return applied, nil
+}
+
+// change is a commit of somebody else: a worker, a command.
+func (w *world) change(ref workitem.Ref, changes ...record.Change) {
+	w.t.Helper()
+	if _, err := w.Commit(w.t.Context(), ref, w.records[ref.Key()].Item.Rev, changes); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+func (w *world) Unfinished(context.Context) ([]workitem.Ref, error) {
+	return w.refs(func(rec record.Record) bool { return rec.Item.Ref != "" && !rec.Item.Sealed() })
+}
+
+func (w *world) Known(_ context.Context, source string) ([]workitem.Ref, error) {
+	return w.refs(func(rec record.Record) bool { return rec.Item.Source == source && !rec.Item.Sealed() })
+}
+
+func (w *world) refs(want func(record.Record) bool) ([]workitem.Ref, error) {
+	var refs []workitem.Ref
+	for _, rec := range w.records {
+		if ref, err := workitem.ParseRef(rec.Item.Ref); err == nil && want(rec) {
+			refs = append(refs, ref)
+		}
+	}
+	slices.SortFunc(refs, func(a, b workitem.Ref) int { return a.Number - b.Number })
+	return refs, nil
+}
+
+func (w *world) Release(_ context.Context, held []record.Held) (out []record.Held, err error) {
+	for _, h := range held {
+		ref, err := workitem.ParseRef(h.Ref)
+		if err != nil {
+			return nil, err
+		}
+		comment, _ := record.DeliveryComment(h.DeliveryID)
+		after, applied, err := record.Apply(w.records[ref.Key()], []record.Change{record.Release{Comment: comment, DeliveryID: h.DeliveryID}})
+		if err != nil {
+			return nil, err
+		}
+		if len(applied) > 0 {
+			w.records[ref.Key()] = after
+			out = append(out, h)
+		}
+	}
+	return out, nil
+}
+
+func (w *world) EndCycle(_ context.Context, c record.Cycle, rows []record.SourceRow) error {
+	w.cycles = append(w.cycles, c)
+	for _, row := range rows {
+		w.sources[row.ID] = row
+	}
+	return nil
+}
+
+func (w *world) Look(_ context.Context, ref workitem.Ref, _ record.Record) record.Pane {
+	w.looks++
+	if pane, ok := w.panes[ref.Key()]; ok {
+		return pane
+	}
+	return record.Pane{State: record.PaneAbsent}
+}
+
+func (w *world) Live(context.Context) (int, error) {
+	live := 0
+	for _, pane := range w.panes {
+		if pane.State == record.PaneLive {
+			live++
+		}
+	}
+	return live, w.tmuxErr
+}
+
+func (w *world) Held(ref workitem.Ref) []string { return w.held[ref.Key()] }
+
+func (w *world) Put(e Effect) bool {
+	key := e.Ref.Key()
+	if slices.Contains(w.held[key], e.ID) {
+		return false
+	}
+	w.held[key] = append(w.held[key], e.ID)
+	w.queued = append(w.queued, e)
+	return true
+}
+
+// take empties the queue and returns what was in it, as `kind id`.
+func (w *world) take() []string {
+	var out []string
+	for _, e := range w.queued {
+		out = append(out, fmt.Sprintf("%s %s", e.Kind, e.ID))
+	}
+	w.queued, w.held = nil, map[string][]string{}
+	return out
+}
+
+// bringUp is what a spawn's worker does when it succeeds.
+func (w *world) bringUp(ref workitem.Ref) {
+	w.t.Helper()
+	w.take()
+	w.change(ref,
+		record.Start{On: record.OnNewPane, Until: w.now.Add(10 * time.Second)},
+		record.PutSession{Session: record.Session{Harness: "claude", Status: record.Active, CreatedAt: w.now, Host: "here", Identity: "life-1"}},
+		record.Deliver{}, record.Serve{})
+	w.pane(ref, record.PaneLive, "life-1")
+}
+
+func (w *world) pane(ref workitem.Ref, state record.PaneState, life string, deliveries ...string) {
+	pane := record.Pane{State: state, Identity: life, Adoptable: state == record.PaneLive || state == record.PaneDead}
+	for _, id := range deliveries {
+		pane.Ring = append(pane.Ring, record.Mark(id))
+	}
+	w.panes[ref.Key()] = pane
+}
+
+// deliver is what a delivery's worker does when it succeeds.
+func (w *world) deliver(ref workitem.Ref, comment string) {
+	w.t.Helper()
+	w.change(ref,
+		record.Start{Comment: comment, On: "life-1", Until: w.now.Add(10 * time.Second)},
+		record.Deliver{Comment: comment})
+	w.take()
+}
+
+func (w *world) row(ref workitem.Ref, comment string) record.Comment {
+	w.t.Helper()
+	row, ok := w.records[ref.Key()].Comments.Get(comment)
+	if !ok {
+		w.t.Fatalf("no row for comment %s", comment)
+	}
+	return row
+}
+
+func (w *world) want(ref workitem.Ref, comment string, state record.State, outcome string) {
+	w.t.Helper()
+	if row := w.row(ref, comment); row.State != state || row.Outcome != outcome {
+		w.t.Errorf("comment %s is %s %q, want %s %q", comment, row.State, row.Outcome, state, outcome)
+	}
+}
+
+func (w *world) wantQueued(want ...string) {
+	w.t.Helper()
+	if got := w.take(); !slices.Equal(got, want) {
+		w.t.Errorf("queued %q, want %q", got, want)
+	}
+}
+
+func (w *world) told(name string) int {
+	n := 0
+	for _, e := range w.events {
+		if e.Name == name {
+			n++
+		}
+	}
+	return n
+}
+
+// tracker is a source that keeps what it was told.
+type tracker struct {
+	items    []workitem.Item
+	threads  map[string][]workitem.Comment
+	listErr  error
+	stateErr map[string]error
+	reads    int
+	asked    []string
+	date     time.Time
+	onRead   func()
+}
+
+func (s *tracker) ID() string { return "github:octo/repo" }
+
+func (s *tracker) List(context.Context) (workitem.Listing, error) {
+	if s.listErr != nil {
+		return workitem.Listing{}, s.listErr
+	}
+	l := workitem.Listing{Date: s.date}
+	for _, item := range s.items {
+		if item.State == workitem.Open && item.Labelled {
+			l.Items = append(l.Items, item)
+		}
+	}
+	return l, nil
+}
+
+func (s *tracker) Comments(ctx context.Context, item workitem.Item) ([]workitem.Comment, error) {
+	s.reads++
+	if s.onRead != nil {
+		s.onRead()
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	thread := slices.Clone(s.threads[item.Ref.Key()])
+	workitem.SortThread(thread)
+	return thread, nil
+}
+
+func (s *tracker) State(_ context.Context, ref workitem.Ref) (workitem.Item, error) {
+	s.asked = append(s.asked, ref.String())
+	if err := s.stateErr[ref.Key()]; err != nil {
+		return workitem.Item{}, err
+	}
+	if i := s.find(ref); i >= 0 {
+		return s.items[i], nil
+	}
+	return workitem.Item{}, errors.New("404")
+}
+
+func (s *tracker) find(ref workitem.Ref) int {
+	return slices.IndexFunc(s.items, func(i workitem.Item) bool { return i.Ref == ref })
+}
+
+func issue(n int) workitem.Ref {
+	return workitem.Ref{Provider: "github", Owner: "octo", Repo: "repo", Number: n}
+}
+
+// open adds an issue by an author, labelled and open.
+func (w *world) open(n int, author string) workitem.Ref {
+	ref := issue(n)
+	w.src.items = append(w.src.items, workitem.Item{
+		Ref: ref, Kind: workitem.Issue, Title: fmt.Sprint("issue ", n), State: workitem.Open, Labelled: true,
+		Author: workitem.Author{Login: author}, Source: w.src.ID(), CreatedAt: w.now, UpdatedAt: w.now,
+	})
+	return ref
+}
+
+// say adds a comment and returns its id.
+func (w *world) say(ref workitem.Ref, author, body string) string {
+	w.now = w.now.Add(time.Second)
+	id := fmt.Sprintf("c%d", len(w.src.threads[ref.Key()])+1)
+	if w.src.threads == nil {
+		w.src.threads = map[string][]workitem.Comment{}
+	}
+	w.src.threads[ref.Key()] = append(w.src.threads[ref.Key()], workitem.Comment{
+		ID: id, Author: workitem.Author{Login: author}, Body: body, CreatedAt: w.now, URL: "https://github.com/octo/repo/issues/1#" + id,
+	})
+	w.touch(ref)
+	return id
+}
+
+func (w *world) touch(ref workitem.Ref) {
+	i := w.src.find(ref)
+	w.src.items[i].UpdatedAt = w.now
+	w.src.items[i].CommentCount = len(w.src.threads[ref.Key()])
+}
+
+func (w *world) set(ref workitem.Ref, edit func(*workitem.Item)) {
+	w.now = w.now.Add(time.Second)
+	edit(&w.src.items[w.src.find(ref)])
+	w.touch(ref)
+}
+
+// started is an item that has a live session.
+func (w *world) started() workitem.Ref {
+	w.t.Helper()
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	w.bringUp(ref)
+	return ref
+}

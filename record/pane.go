@@ -1,0 +1,88 @@
+package record
+
+import (
+	"slices"
+	"time"
+)
+
+// PaneState is what tmux says of an item's session (D4).
+type PaneState string
+
+// The answers of tmux. Unknown means that it did not answer: nothing is
+// spawned, retried or given up on it. Foreign is a session of our name that is
+// not ours (D5).
+const (
+	PaneNone    PaneState = "none"
+	PaneLive    PaneState = "live"
+	PaneDead    PaneState = "dead"
+	PaneAbsent  PaneState = "absent"
+	PaneUnknown PaneState = "unknown"
+	PaneForeign PaneState = "foreign"
+)
+
+// Pane is one look at an item's session.
+type Pane struct {
+	State PaneState
+	// ID is the tmux id (%N), Identity the life it belongs to.
+	ID       string
+	Identity string
+	// Ring holds the marks of what was put into this pane, oldest first. A mark
+	// with a leading underscore belongs to a spawn that has not proved itself.
+	Ring []string
+	// HarnessSessionID is the conversation the session was made for.
+	HarnessSessionID string
+	// Adoptable says that the session carries our owner mark, or that it is the
+	// unmarked one that the session row names (D5).
+	Adoptable bool
+	// Holder names what holds a foreign session's name, for people.
+	Holder string
+}
+
+// Proof is what a look at the pane says of an attempt in hand.
+type Proof string
+
+// The verdicts on an attempt.
+const (
+	// Undecided: tmux is unknown, or the deadline has not passed (B2, D3).
+	Undecided Proof = "undecided"
+	// ProvedSent: the mark is in the ring.
+	ProvedSent Proof = "mark"
+	// NeverStarted: nothing of it can have reached tmux.
+	NeverStarted Proof = "never-started"
+	// ProvedUnsent: the pane it was started on lives on without the mark.
+	ProvedUnsent Proof = "unsent"
+	// Unproved: the pane it was started on is gone, or died with the first prompt.
+	Unproved Proof = "none"
+)
+
+// Judge holds an attempt against a look at its pane (B2, B8). now is the time
+// the look was taken.
+func Judge(d Delivery, pane Pane, now time.Time) Proof {
+	mark := Mark(d.DeliveryID)
+	switch {
+	case d.DeliveryID != "" && pane.has(mark):
+		return ProvedSent
+	case !d.Started():
+		return NeverStarted
+	case pane.State == PaneUnknown, !now.After(d.Until):
+		return Undecided
+	case pane.State == PaneLive || pane.State == PaneDead:
+		if slices.Contains(pane.Ring, "_"+mark) { // it died with the first prompt (D5)
+			return Unproved
+		}
+		if d.StartedOn == pane.Identity {
+			return ProvedUnsent
+		}
+	}
+	return Unproved
+}
+
+// has reports whether the ring proves a delivery: on a live pane a provisional
+// mark does as well, on a dead one only the plain one (D5).
+func (p Pane) has(mark string) bool {
+	if p.State != PaneLive && p.State != PaneDead {
+		return false
+	}
+	return slices.Contains(p.Ring, mark) ||
+		p.State == PaneLive && slices.Contains(p.Ring, "_"+mark)
+}

@@ -1,0 +1,48 @@
+package record
+
+import (
+	"testing"
+	"time"
+)
+
+// B2, B8, D5: what a look at the pane says of an attempt in hand.
+func TestJudge(t *testing.T) {
+	const id = "poll-comment-c"
+	mark := Mark(id)
+	until := at.Add(10 * time.Second)
+	past, before := until.Add(time.Nanosecond), until
+	queued := Delivery{DeliveryID: id, Run: "r", Attempts: 1}
+	started := queued
+	started.StartedOn, started.Until = "life-1", until
+	fresh := started
+	fresh.StartedOn = OnNewPane
+	for name, tt := range map[string]struct {
+		row  Delivery
+		pane Pane
+		now  time.Time
+		want Proof
+	}{
+		"never started": {queued, Pane{State: PaneLive}, past, NeverStarted},
+		"never started, and yet its mark is there":      {queued, Pane{State: PaneLive, Ring: []string{mark}}, past, ProvedSent},
+		"mark on a live pane":                           {started, Pane{State: PaneLive, Identity: "life-1", Ring: []string{mark}}, before, ProvedSent},
+		"mark on a dead pane":                           {started, Pane{State: PaneDead, Identity: "life-1", Ring: []string{mark}}, past, ProvedSent},
+		"provisional mark on a live pane":               {fresh, Pane{State: PaneLive, Ring: []string{"_" + mark}}, past, ProvedSent},
+		"provisional mark on a dead pane":               {fresh, Pane{State: PaneDead, Ring: []string{"_" + mark}}, past, Unproved},
+		"provisional mark, dead in its own life":        {started, Pane{State: PaneDead, Identity: "life-1", Ring: []string{"_" + mark}}, past, Unproved},
+		"another's mark alone":                          {started, Pane{State: PaneLive, Identity: "life-1", Ring: []string{Mark("x")}}, past, ProvedUnsent},
+		"its pane lives on without it":                  {started, Pane{State: PaneLive, Identity: "life-1"}, past, ProvedUnsent},
+		"the deadline has not passed":                   {started, Pane{State: PaneLive, Identity: "life-1"}, before, Undecided},
+		"the deadline has not passed, the pane is gone": {started, Pane{State: PaneAbsent}, before, Undecided},
+		"tmux does not answer":                          {started, Pane{State: PaneUnknown}, past, Undecided},
+		"another life":                                  {started, Pane{State: PaneLive, Identity: "life-2"}, past, Unproved},
+		"the pane is gone":                              {started, Pane{State: PaneAbsent}, past, Unproved},
+		"somebody else's session":                       {started, Pane{State: PaneForeign, Ring: []string{mark}}, past, Unproved},
+		"a new session that is not there":               {fresh, Pane{State: PaneAbsent}, past, Unproved},
+		"a mark is not read from an unknown pane":       {started, Pane{State: PaneUnknown, Ring: []string{mark}}, past, Undecided},
+		"nothing was looked at":                         {queued, Pane{State: PaneNone}, past, NeverStarted},
+	} {
+		if got := Judge(tt.row, tt.pane, tt.now); got != tt.want {
+			t.Errorf("%s: %s, want %s", name, got, tt.want)
+		}
+	}
+}

@@ -1,0 +1,112 @@
+package record
+
+import (
+	"maps"
+	"slices"
+
+	"theloop/workitem"
+)
+
+// Thread is the comment rows of an item in the order they were made (Seq).
+// The zero Thread is empty.
+type Thread struct {
+	rows []Comment
+	byID map[string]int
+	byDB map[databaseID]int
+}
+
+type databaseID struct {
+	kind string
+	n    int64
+}
+
+// NewThread returns the rows as a Thread; it sorts a copy of them by Seq.
+func NewThread(rows []Comment) Thread {
+	t := Thread{rows: slices.Clone(rows)}
+	slices.SortFunc(t.rows, func(a, b Comment) int {
+		switch {
+		case a.Seq < b.Seq:
+			return -1
+		case a.Seq > b.Seq:
+			return 1
+		}
+		return 0
+	})
+	t.index()
+	return t
+}
+
+func (t *Thread) index() {
+	t.byID = make(map[string]int, len(t.rows))
+	t.byDB = make(map[databaseID]int, len(t.rows))
+	for i, row := range t.rows {
+		t.note(i, row.ID)
+	}
+}
+
+func (t *Thread) note(i int, id string) {
+	t.byID[id] = i
+	if kind, n, ok := workitem.DatabaseID(id); ok {
+		t.byDB[databaseID{kind, n}] = i
+	}
+}
+
+func (t Thread) clone() Thread {
+	return Thread{rows: slices.Clone(t.rows), byID: maps.Clone(t.byID), byDB: maps.Clone(t.byDB)}
+}
+
+// Len returns how many rows there are.
+func (t Thread) Len() int { return len(t.rows) }
+
+// All returns the rows in Seq order; the caller must not write into them.
+func (t Thread) All() []Comment { return t.rows }
+
+// Get returns the row of the comment with this id, in either generation of the
+// tracker's ids (P4).
+func (t Thread) Get(id string) (Comment, bool) {
+	if i, ok := t.find(id); ok {
+		return t.rows[i], true
+	}
+	return Comment{}, false
+}
+
+func (t Thread) find(id string) (int, bool) {
+	if i, ok := t.byID[id]; ok {
+		return i, true
+	}
+	if kind, n, ok := workitem.DatabaseID(id); ok {
+		i, ok := t.byDB[databaseID{kind, n}]
+		return i, ok
+	}
+	return 0, false
+}
+
+// Pending returns the unresolved rows in thread order (P2): oldest first.
+func (t Thread) Pending() []Comment {
+	var open []Comment
+	for _, row := range t.rows {
+		if row.State == Pending {
+			open = append(open, row)
+		}
+	}
+	slices.SortFunc(open, func(a, b Comment) int { return a.Position().Compare(b.Position()) })
+	return open
+}
+
+func (t *Thread) put(row Comment) {
+	if i, ok := t.find(row.ID); ok {
+		t.rows[i] = row
+		return
+	}
+	if n := len(t.rows); n > 0 {
+		row.Seq = t.rows[n-1].Seq + 1
+	} else {
+		row.Seq = 1
+	}
+	t.rows = append(t.rows, row)
+	if t.byID == nil {
+		t.index()
+		return
+	}
+	t.note(len(t.rows)-1, row.ID)
+}

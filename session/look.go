@@ -1,0 +1,151 @@
+package session
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+
+	"theloop/record"
+	"theloop/session/tmux"
+	"theloop/workitem"
+)
+
+// Look looks at the session of an item: one tmux call, or two when another item
+// of this ledger has the session name of its slug (D6). A session row of another
+// machine counts as none.
+func (h *Host) Look(ctx context.Context, ref workitem.Ref, rec record.Record) record.Pane {
+	return h.find(ctx, ref, h.local(rec)).pane
+}
+
+// local is the session row when it is this machine's, else nil.
+func (h *Host) local(rec record.Record) *record.Session {
+	if s := rec.Session; s != nil && (s.Host == "" || h.Host == "" || s.Host == h.Host) {
+		return s
+	}
+	return nil
+}
+
+// place is where an item's session is, or would be.
+type place struct {
+	name  string // of the tmux session to make
+	owner string // the mark of the item
+	look  tmux.Look
+	pane  record.Pane
+}
+
+// find looks at tmux. What exists wins over what names say: a pane that carries
+// the item's mark, then the session that the row names, then the name of the
+// slug, then that with a hash (D6).
+func (h *Host) find(ctx context.Context, ref workitem.Ref, row *record.Session) place {
+	p := place{name: sessionName(ref), owner: tmux.OwnerMark(h.Instance, ref.Key())}
+	target := tmux.Target{Name: p.name, Owner: p.owner}
+	if row != nil {
+		target.PaneID, target.Identity = row.Pane, row.Identity
+		if row.TmuxTarget != "" {
+			target.Name = tmuxWord(row.TmuxTarget)
+		}
+	}
+	p.look = h.Tmux.Look(ctx, target)
+	if h.anothers(p.look, p.owner) {
+		p.name = sessionName(ref) + "-" + ref.SlugHash()
+		target.Name, target.PaneID, target.Identity = p.name, "", ""
+		p.look = h.Tmux.Look(ctx, target)
+	} else if plainWord(target.Name) {
+		p.name = target.Name
+	}
+	p.pane = paneOf(p.look, p.owner, row)
+	return p
+}
+
+// anothers reports whether the pane belongs to another item of this ledger: two
+// refs can have one slug.
+func (h *Host) anothers(l tmux.Look, owner string) bool {
+	return l.Owner != owner && strings.HasPrefix(l.Owner, h.Instance+"-")
+}
+
+// paneOf says what the look means for the item (D4, D5).
+func paneOf(l tmux.Look, owner string, row *record.Session) record.Pane {
+	switch l.State {
+	case tmux.Silent:
+		return record.Pane{State: record.PaneUnknown}
+	case tmux.Absent:
+		if row == nil {
+			return record.Pane{State: record.PaneNone}
+		}
+		return record.Pane{State: record.PaneAbsent}
+	}
+	if l.Owner != owner && !imported(l, row) {
+		return record.Pane{State: record.PaneForeign, Holder: holder(l)}
+	}
+	state := record.PaneLive
+	if l.State == tmux.Dead {
+		state = record.PaneDead
+	}
+	return record.Pane{
+		State: state, ID: l.PaneID, Identity: l.Identity, Ring: l.Ring,
+		HarnessSessionID: l.HarnessSession, Adoptable: true,
+	}
+}
+
+// imported reports whether an unmarked session is the one that the row names: it
+// has that name, and the conversation's id stands in the command that started it
+// (D5).
+func imported(l tmux.Look, row *record.Session) bool {
+	return l.Owner == "" && row != nil && row.TmuxTarget != "" && tmuxWord(row.TmuxTarget) == l.Name &&
+		usableSessionID(row.HarnessSessionID) && holdsWord(l.StartCommand, row.HarnessSessionID)
+}
+
+// holdsWord reports whether the word stands in s, not as a part of a longer one.
+func holdsWord(s, word string) bool {
+	words := strings.FieldsFunc(s, func(r rune) bool { return r >= 0x80 || !wordByte(byte(r)) })
+	return slices.Contains(words, word)
+}
+
+func wordByte(b byte) bool {
+	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
+}
+
+// holder names what has a session's name, for people.
+func holder(l tmux.Look) string {
+	who := "it carries no mark of the-loop"
+	if l.Owner != "" {
+		who = "it is marked as " + safeText(l.Owner, maxHolder)
+	}
+	return "tmux session " + safeText(l.Name, maxHolder) + " (" + who + ")"
+}
+
+const maxHolder = 80
+
+// maxSessionName is far below what tmux takes, so that a hash still fits.
+const maxSessionName = 200
+
+// sessionName is the tmux name of an item's session: loop-<slug> (D6). One that
+// is too long ends in the ref's hash instead.
+func sessionName(ref workitem.Ref) string {
+	name := tmux.SessionName(ref.Slug())
+	if len(name) > maxSessionName {
+		name = name[:maxSessionName] + "-" + ref.SlugHash()
+	}
+	return name
+}
+
+// tmuxWord writes a name as tmux does: rows of earlier releases have dots.
+func tmuxWord(name string) string {
+	return strings.NewReplacer(".", "_", ":", "_").Replace(name)
+}
+
+// plainWord reports whether a name may be given to tmux for a new session.
+func plainWord(name string) bool {
+	for i := range len(name) {
+		if !wordByte(name[i]) {
+			return false
+		}
+	}
+	return name != "" && name[0] != '-' && len(name) <= maxSessionName+len("-01234567")
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}

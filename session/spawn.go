@@ -1,0 +1,215 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"theloop/record"
+	"theloop/session/tmux"
+)
+
+// launch is one harness about to be started.
+type launch struct {
+	harness   Harness
+	sessionID string
+	resumed   bool
+	emptyRing bool
+	order     tmux.Order
+}
+
+// bringUp starts a session with the event in its first prompt: the recorded
+// conversation when the harness can resume it, a fresh one when it cannot or
+// dies at once (D5).
+func (j *job) bringUp(ctx context.Context, v view, p place, last bool) verdict {
+	l, err := j.plan(v, p, true)
+	if err != nil {
+		return j.fail(ctx, err, false)
+	}
+	look, stop := j.launch(ctx, v, p, l, last)
+	if stop != nil {
+		return *stop
+	}
+	died, stop := j.probe(ctx, look)
+	if stop != nil {
+		return *stop
+	}
+	if died != nil && l.resumed {
+		j.emit("session.resume_failed", map[string]any{"harness": l.harness.Name, "error": safeError(died)})
+		return j.startAfresh(ctx, v, last)
+	}
+	return j.settle(ctx, v, p, l, look, died)
+}
+
+// startAfresh goes on with an attempt whose resumed conversation died at once:
+// a fresh one gets the first prompt. What the dead one may have read is not
+// known, so the prompt says that it may be a repeat.
+func (j *job) startAfresh(ctx context.Context, v view, last bool) verdict {
+	p := j.find(ctx, j.session, v.session)
+	if p.pane.State != record.PaneDead && p.pane.State != record.PaneAbsent && p.pane.State != record.PaneNone {
+		return *unknown(p.look.Err)
+	}
+	j.mayRepeat, j.tainted = true, true
+	l, err := j.plan(v, p, false)
+	if err != nil {
+		return j.fail(ctx, err, true)
+	}
+	look, stop := j.launch(ctx, v, p, l, last, record.Unstart{Comment: j.row})
+	if stop != nil {
+		return *stop
+	}
+	died, stop := j.probe(ctx, look)
+	if stop != nil {
+		return *stop
+	}
+	return j.settle(ctx, v, p, l, look, died)
+}
+
+// settle commits what became of a started harness.
+func (j *job) settle(ctx context.Context, v view, p place, l launch, look tmux.Look, died error) verdict {
+	if died == nil {
+		err := j.Tmux.Prove(context.WithoutCancel(ctx), look, p.owner, record.Mark(j.deliveryID))
+		if err != nil && !errors.Is(err, tmux.ErrRefused) {
+			return *unknown(err)
+		}
+		died = err
+	}
+	if died != nil {
+		j.emit("session.spawn_failed", map[string]any{"harness": l.harness.Name, "error": safeError(died)})
+		return j.fail(ctx, died, true)
+	}
+	j.Failpoint("proved")
+	event, via := "session.spawned", "spawn"
+	if v.session.Open() || p.pane.State == record.PaneDead {
+		event, via = "session.respawned", "respawn"
+	}
+	look.HarnessSession = l.sessionID
+	done := j.delivered(ctx, life{look: look, harness: l.harness.Name, cwd: l.order.Dir, fresh: !l.resumed}, via)
+	j.emit(event, map[string]any{
+		"harness": l.harness.Name, "harness_session_id": l.sessionID, "tmux_target": look.Name, "resumed": l.resumed,
+	})
+	return done
+}
+
+// launch commits the start and asks tmux for it. The mark is in the ring of the
+// new life from its first moment, not yet proved (D5).
+func (j *job) launch(ctx context.Context, v view, p place, l launch, last bool, before ...record.Change) (tmux.Look, *verdict) {
+	on := record.OnNewPane
+	if p.pane.State == record.PaneDead {
+		on = p.pane.Identity
+	}
+	span, stop := j.begin(ctx, on, true, before...)
+	if stop != nil {
+		return tmux.Look{}, stop
+	}
+	sp := tmux.Spawn{
+		Name: p.name, Owner: p.owner, HarnessSession: l.sessionID, Mark: record.Mark(j.deliveryID),
+		Retain: j.settings.RemainOnExit, EmptyRing: l.emptyRing, Order: l.order, Span: span,
+	}
+	var look tmux.Look
+	var outcome tmux.Outcome
+	var err error
+	if p.pane.State == record.PaneDead {
+		look, outcome, err = j.Tmux.Respawn(context.WithoutCancel(ctx), p.look, sp)
+	} else {
+		look, outcome, err = j.Tmux.Spawn(context.WithoutCancel(ctx), sp)
+	}
+	j.Failpoint("pasted")
+	switch outcome {
+	case tmux.OK:
+		return look, nil
+	case tmux.Skip:
+		refused := j.skipped(ctx, v, err, last)
+		return look, &refused
+	}
+	return look, unknown(err)
+}
+
+// probe waits until the harness has lived long enough to be called up (D5). died
+// says how it ended; a stop or a silent tmux leaves the attempt started.
+func (j *job) probe(ctx context.Context, started tmux.Look) (died error, stop *verdict) {
+	if err := j.pause(ctx, j.settings.ResumeProbe); err != nil {
+		return nil, unknown(err)
+	}
+	now := j.Tmux.Look(ctx, tmux.Target{Name: started.Name, PaneID: started.PaneID, Identity: started.Identity})
+	switch {
+	case now.State == tmux.Silent:
+		return nil, unknown(now.Err)
+	case now.State == tmux.Live && now.Identity == started.Identity:
+		return nil, nil
+	case now.State == tmux.Dead && now.ExitStatus != "":
+		return fmt.Errorf("the harness ended within %s: %s", j.settings.ResumeProbe, now.ExitStatus), nil
+	}
+	return fmt.Errorf("the harness ended within %s and its pane is gone", j.settings.ResumeProbe), nil
+}
+
+// plan prepares everything that a start needs, so that nothing can go wrong
+// between its commit and tmux (B8).
+func (j *job) plan(v view, p place, mayResume bool) (launch, error) {
+	name, id := v.conversation(p, j.settings)
+	l := launch{emptyRing: v.forgotten()}
+	var err error
+	if mayResume && j.settings.ResumeOnRespawn && id != "" {
+		if l.harness, err = j.settings.harness(name); err == nil && len(l.harness.Resume) > 0 {
+			l.resumed, l.sessionID = true, id
+			return j.order(l, v, l.harness.Resume)
+		}
+	}
+	if l.harness, err = j.settings.harness(j.settings.Harness); err != nil {
+		return l, err
+	}
+	if l.harness.namesSession() {
+		if l.sessionID, err = newSessionID(j.Random); err != nil {
+			return l, err
+		}
+	}
+	return j.order(l, v, l.harness.Command)
+}
+
+func (j *job) order(l launch, v view, command []string) (launch, error) {
+	prompt, err := j.prompts.first, error(nil)
+	before := ""
+	if l.resumed {
+		prompt = j.prompts.news
+		if v.session != nil {
+			before = v.session.Cwd // harnesses keep conversations by folder
+		}
+	}
+	if l.order.Prompt, err = prompt(j.ask, j.settings); err != nil {
+		return l, err
+	}
+	if l.order.Dir, err = j.settings.workdir(before); err != nil {
+		return l, err
+	}
+	l.order.Argv = l.harness.argv(command, l.sessionID, l.order.Prompt, j.session)
+	return l, nil
+}
+
+// conversation is the harness and id of the conversation to go on with, empty
+// when there is none: the one that the row names, else the one that our pane was
+// made for before anybody could write its row.
+func (v view) conversation(p place, s Settings) (harness, id string) {
+	row := v.session
+	if row != nil && !v.forgotten() && usableSessionID(row.HarnessSessionID) {
+		return v.harnessName(s), row.HarnessSessionID
+	}
+	inPane := p.pane.HarnessSessionID
+	if usableSessionID(inPane) && (row == nil || row.HarnessSessionID != inPane) {
+		return v.harnessName(s), inPane
+	}
+	return "", ""
+}
+
+// forgotten reports whether the row's conversation is from before the item's
+// first sight: the item had ended, was forgotten and is open again. It is never
+// resumed (P8).
+func (v view) forgotten() bool {
+	row, seen := v.session, v.owner.Item.FirstSeenAt
+	if row == nil || row.Status != record.Shut {
+		return false
+	}
+	if row.EndedAt.IsZero() {
+		return row.CreatedAt.Before(seen)
+	}
+	return !row.EndedAt.After(seen)
+}

@@ -1,0 +1,165 @@
+//go:build unix
+
+package tmux
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// stopBefore is a tmux that stops the server right before the process with that word among its arguments.
+func (r *rig) stopBefore(word string, server int) *Server {
+	binary, _ := r.recorder(fmt.Sprintf("case \" $* \" in *' %s '*) kill -STOP %d;; esac", word, server))
+	return r.server(func(o *Options) { o.Binary, o.CallTimeout = binary, time.Second })
+}
+
+func (r *rig) signal(pid int, sig syscall.Signal) {
+	r.t.Helper()
+	if err := syscall.Kill(pid, sig); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// inSeconds is a span whose deadline falls n whole seconds from now on; a second may be as short as nothing.
+func inSeconds(n int) Span {
+	now := time.Now()
+	return Span{Start: now, Until: now.Truncate(time.Second).Add(time.Duration(n) * time.Second)}
+}
+
+// D4: a server that hangs is unknown, after the deadline of one call, whatever is asked.
+func TestD4HangingServerIsUnknown(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	server := r.serverPID()
+	hasty := r.server(func(o *Options) { o.CallTimeout = 200 * time.Millisecond })
+	r.signal(server, syscall.SIGSTOP)
+	start := time.Now()
+	if l := hasty.Look(t.Context(), Target{Name: "loop-a"}); l.State != Silent || !errors.Is(l.Err, ErrNoAnswer) {
+		t.Errorf("look: %v %v", l.State, l.Err)
+	}
+	if _, err := hasty.LookAll(t.Context()); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("look at all: %v", err)
+	}
+	_, outcome, err := hasty.Spawn(t.Context(), Spawn{Name: "loop-b", Owner: owner("loop-b"), Order: r.order(r.logPath())})
+	if outcome != Unknown || !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("spawn: %v %v", outcome, err)
+	}
+	// The text could not even be loaded: that proves that nothing was sent.
+	if outcome, err := hasty.Paste(t.Context(), Paste{Look: look, Owner: look.Owner, Mark: Mark("1"), Text: []byte("x")}); outcome != Skip || !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("paste: %v %v", outcome, err)
+	}
+	if err := hasty.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true}); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("close: %v", err)
+	}
+	if took := time.Since(start); took > 5*time.Second {
+		t.Errorf("five calls took %s", took)
+	}
+	r.signal(server, syscall.SIGCONT)
+	if l := r.lookAt("loop-a"); l.State != Live || len(l.Ring) != 0 {
+		t.Errorf("after it went on: %v %q", l.State, l.Ring)
+	}
+}
+
+// D3: a paste whose client was killed while the server hung does not land once its deadline has passed. Without the
+// deadline it would: before the deadline it does, which is why it is unknown and not refused.
+func TestD3NothingLandsLate(t *testing.T) {
+	for _, late := range []bool{true, false} {
+		t.Run(fmt.Sprint("late=", late), func(t *testing.T) {
+			t.Parallel()
+			r := newRig(t)
+			look, log := r.spawned("loop-a")
+			server := r.serverPID()
+			span := inSeconds(3)
+			if !late {
+				span.Until = span.Until.Add(time.Minute)
+			}
+			p := Paste{Look: look, Owner: look.Owner, Mark: Mark("1"), Text: []byte("one"), Span: span}
+			outcome, err := r.stopBefore("set-hook", server).Paste(t.Context(), p)
+			if outcome != Unknown || !errors.Is(err, ErrNoAnswer) {
+				t.Fatalf("%v %v", outcome, err)
+			}
+			if late {
+				<-time.After(time.Until(span.Until))
+			}
+			r.signal(server, syscall.SIGCONT)
+			if landed := r.lookAt("loop-a").Proves(p.Mark); landed == late {
+				t.Errorf("landed: %v", landed)
+			}
+			if outcome, err := r.paste(look, "2", "two"); outcome != OK {
+				t.Fatal(outcome, err)
+			}
+			want := bracketed("two")
+			if !late {
+				want = bracketed("one") + want
+			}
+			same(t, log, want)
+			if left := r.tmux("list-buffers"); left != "" {
+				t.Errorf("buffers left: %s", left)
+			}
+		})
+	}
+}
+
+// D3, D4: a spawn and a respawn whose client was killed while the server hung start nothing late.
+func TestD3NoLateSpawn(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	server := r.serverPID()
+	span := inSeconds(3)
+	stopping := r.stopBefore("start-server", server)
+	_, outcome, err := stopping.Spawn(t.Context(), Spawn{Name: "loop-b", Owner: owner("loop-b"), Order: r.order(r.logPath()), Span: span})
+	if outcome != Unknown || !errors.Is(err, ErrNoAnswer) {
+		t.Fatalf("%v %v", outcome, err)
+	}
+	<-time.After(time.Until(span.Until))
+	r.signal(server, syscall.SIGCONT)
+	if l := r.lookAt("loop-b"); l.State != Absent {
+		t.Errorf("loop-b is %v", l.State)
+	}
+	// The guard alone: the client lives on, the server's clock has passed the deadline.
+	kill(t, panePID(look))
+	look = r.dies("loop-a")
+	slow := r.server(func(o *Options) { o.Now = func() time.Time { return time.Now().Add(-time.Hour) } })
+	for name, spawn := range map[string]func(Spawn) (Look, Outcome, error){
+		"spawn":   func(sp Spawn) (Look, Outcome, error) { return slow.Spawn(t.Context(), sp) },
+		"respawn": func(sp Spawn) (Look, Outcome, error) { return slow.Respawn(t.Context(), look, sp) },
+	} {
+		sp := Spawn{Name: "loop-c", Owner: look.Owner, Order: r.order(r.logPath())}
+		if name == "spawn" {
+			sp.Owner = owner("loop-c")
+		}
+		if _, outcome, err := spawn(sp); outcome != Skip || err != nil {
+			t.Errorf("%s after its deadline: %v %v", name, outcome, err)
+		}
+	}
+	if all := r.tmux("list-sessions", "-F", "#{session_name}"); all != "loop-a" {
+		t.Errorf("sessions: %q", all)
+	}
+	if left := r.tmux("list-buffers"); left != "" {
+		t.Errorf("buffers left: %s", left)
+	}
+}
+
+// D3: a server without @loop_now (or with another) refuses, and each sequence sets it.
+func TestD3ClockOption(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	guard := string(within(time.Now(), time.Now().Add(time.Minute)))
+	r.tmux("set-option", "-gu", "@loop_now")
+	if answer := r.tmux("display-message", "-p", guard); answer != "0" {
+		t.Errorf("without a clock the guard says %q", answer)
+	}
+	r.tmux("set-option", "-g", "@loop_now", "4000000000")
+	if answer := r.tmux("display-message", "-p", guard); answer != "0" {
+		t.Errorf("with a clock in the future the guard says %q", answer)
+	}
+	if outcome, err := r.paste(look, "1", "x"); outcome != OK {
+		t.Error(outcome, err)
+	}
+}

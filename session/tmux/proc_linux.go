@@ -1,0 +1,97 @@
+package tmux
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+)
+
+// procStat is what is used here of /proc/<pid>/stat.
+type procStat struct {
+	command  string
+	session  int
+	terminal uint64
+	started  int64 // in ticks since boot
+}
+
+func readStat(pid int) (procStat, bool) {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "stat"))
+	open, shut := strings.IndexByte(string(text), '('), strings.LastIndexByte(string(text), ')')
+	if err != nil || open < 0 || shut < open {
+		return procStat{}, false
+	}
+	f := strings.Fields(string(text[shut+1:]))     // from the state on, which is field 3
+	if len(f) < 20 || f[0] == "Z" || f[0] == "X" { // a process that has ended and waits to be collected
+		return procStat{}, false
+	}
+	session, _ := strconv.Atoi(f[3])
+	terminal, _ := strconv.ParseInt(f[4], 10, 64)
+	started, _ := strconv.ParseInt(f[19], 10, 64)
+	return procStat{command: string(text[open+1 : shut]), session: session, terminal: uint64(uint32(terminal)), started: started}, true
+}
+
+// startOf is when the process began, in ticks.
+func startOf(pid int) (int64, bool) {
+	p, ok := readStat(pid)
+	return p.started, ok
+}
+
+// onTerminal tells whether the process's controlling terminal is tty.
+func onTerminal(pid int, tty string) bool {
+	p, ok := readStat(pid)
+	var st unix.Stat_t
+	if !ok || unix.Stat(tty, &st) != nil {
+		return false
+	}
+	major, minor := uint64(unix.Major(st.Rdev)), uint64(unix.Minor(st.Rdev))
+	return p.terminal == minor&0xff|major<<8|(minor&^0xff)<<12
+}
+
+// sessionMembers are the processes of a terminal session, whatever their groups.
+func sessionMembers(leader int) []int {
+	entries, _ := os.ReadDir("/proc")
+	var pids []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil || pid <= 1 {
+			continue
+		}
+		if p, ok := readStat(pid); ok && p.session == leader {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// ticksPerSecond is the unit of start times in /proc, the same on every Linux that Go runs on.
+const ticksPerSecond = 100
+
+// lostSocket is not nil when the server that a stored identity names still runs although nobody listens: its socket was
+// deleted (by a cleaner of temporary files, say). Its sessions are alive, and to start them again would double them. The
+// process is that server when it began before the session was made which it then held.
+func lostSocket(identity string) error {
+	n, err := identityNumbers(identity)
+	if err != nil {
+		return nil
+	}
+	p, ok := readStat(int(n[0]))
+	if !ok || !strings.HasPrefix(p.command, "tmux") || bootTime() == 0 || bootTime()+p.started/ticksPerSecond > n[1]+1 {
+		return nil
+	}
+	return fmt.Errorf("the tmux server (pid %d) runs but its socket is gone; `kill -USR1 %d` makes it again", n[0], n[0])
+}
+
+func bootTime() int64 {
+	text, _ := os.ReadFile("/proc/stat")
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, "btime "); ok {
+			n, _ := strconv.ParseInt(strings.TrimSpace(v), 10, 64)
+			return n
+		}
+	}
+	return 0
+}

@@ -1,0 +1,5 @@
+package tmux
+
+import "golang.org/x/sys/unix"
+
+const readTermios = unix.TCGETS

@@ -1,0 +1,93 @@
+package store
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	bolt "go.etcd.io/bbolt"
+
+	"theloop/record"
+)
+
+// rawRecord is the rows of one item, copied out of a transaction and not yet
+// decoded: decoding takes longer than a transaction should.
+type rawRecord struct {
+	key                 string
+	item, session, link []byte
+	comments            []rawComment
+	// open is the keys in the open bucket; only readAll fills it.
+	open []string
+}
+
+type rawComment struct {
+	key   string
+	value []byte
+}
+
+// readRecord copies the rows of an item.
+func readRecord(tx *bolt.Tx, key string) rawRecord {
+	raw := readItem(tx, key)
+	prefix := []byte(key + sep)
+	c := tx.Bucket([]byte(commentsBucket)).Cursor()
+	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+		raw.comments = append(raw.comments, rawComment{string(k), bytes.Clone(v)})
+	}
+	return raw
+}
+
+// readItem copies the rows of an item but for its comments.
+func readItem(tx *bolt.Tx, key string) rawRecord {
+	get := func(bucket string) []byte {
+		return bytes.Clone(tx.Bucket([]byte(bucket)).Get([]byte(key)))
+	}
+	return rawRecord{key: key, item: get(itemsBucket), session: get(sessionsBucket), link: get(linksBucket)}
+}
+
+// decode returns the record that the rows are, the zero Record when there are
+// none.
+func (raw rawRecord) decode() (record.Record, error) {
+	var rec record.Record
+	if err := decodeRow(itemsBucket, raw.key, raw.item, &rec.Item); err != nil {
+		return record.Record{}, err
+	}
+	if err := decodeRow(sessionsBucket, raw.key, raw.session, &rec.Session); err != nil {
+		return record.Record{}, err
+	}
+	if err := decodeRow(linksBucket, raw.key, raw.link, &rec.Link); err != nil {
+		return record.Record{}, err
+	}
+	if len(raw.comments) == 0 {
+		return rec, nil
+	}
+	comments := make([]record.Comment, len(raw.comments))
+	for i, c := range raw.comments {
+		if err := decodeRow(commentsBucket, c.key, c.value, &comments[i]); err != nil {
+			return record.Record{}, err
+		}
+	}
+	rec.Comments = record.NewThread(comments)
+	return rec, nil
+}
+
+// decodeRow reads one value into to; a row that is not there leaves it as it is.
+func decodeRow(bucket, key string, value []byte, to any) error {
+	if value == nil {
+		return nil
+	}
+	if err := json.Unmarshal(value, to); err != nil {
+		return &RowError{Bucket: bucket, Key: key, Err: err}
+	}
+	return nil
+}
+
+// encode writes a value as JSON, readable: no escapes but the ones JSON needs.
+func encode(value any) ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(value); err != nil {
+		return nil, fmt.Errorf("encode %T: %w", value, err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

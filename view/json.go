@@ -1,0 +1,51 @@
+package view
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// jsonIndent makes the one document readable without a tool.
+const jsonIndent = "  "
+
+// JSON encodes v as one indented document that ends in a newline. Keys of
+// structs keep their order, keys of maps are sorted, and &, < and > stay as
+// they are. The characters that [Line] escapes stand in it as \u sequences, so
+// that the text is safe to look at and still decodes to exactly what v held
+// (A8); only bytes that are not UTF-8 are lost, as \ufffd.
+func JSON(v any) ([]byte, error) {
+	var doc bytes.Buffer
+	enc := json.NewEncoder(&doc)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", jsonIndent)
+	if err := enc.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode JSON: %w", err)
+	}
+	return escapeJSON(doc.Bytes()), nil
+}
+
+// escapeJSON rewrites the hidden characters of an encoded document. Outside of
+// strings JSON is ASCII, and inside of them the encoder has already escaped
+// what is below a space, so that line feeds are the document's own.
+func escapeJSON(doc []byte) []byte {
+	out := make([]byte, 0, len(doc))
+	for i := 0; i < len(doc); {
+		r, size := utf8.DecodeRune(doc[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			out = append(out, `\ufffd`...)
+		case r == '\n' || !hidden(r):
+			out = append(out, doc[i:i+size]...)
+		case r > 0xffff:
+			high, low := utf16.EncodeRune(r)
+			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
+		default:
+			out = fmt.Appendf(out, `\u%04x`, r)
+		}
+		i += size
+	}
+	return out
+}

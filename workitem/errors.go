@@ -1,0 +1,27 @@
+package workitem
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// ErrGone is returned when a tracker proves that an item no longer exists: it
+// says so itself, or does not know the item while the place that would hold it
+// is in sight (P8). An item that merely cannot be read is never gone.
+var ErrGone = errors.New("the work item no longer exists")
+
+// RateLimitError is returned when a tracker asks to be left alone. Nothing may
+// be asked of it before Until (P7).
+type RateLimitError struct {
+	// Host is the tracker that asked, as it stands in its base URL.
+	Host string
+	// Until is when it may be asked again, on our own clock.
+	Until time.Time
+}
+
+// Error says who limits and until when.
+func (e *RateLimitError) Error() string {
+	return fmt.Sprintf("%s limits requests until %s; nothing is asked before",
+		e.Host, e.Until.UTC().Format(time.RFC3339))
+}
