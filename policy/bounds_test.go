@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/text"
 )
 
 // tooLong is far above what any text may take, so that a slow machine passes,
@@ -71,6 +74,21 @@ func TestTextsBeyondTheLimitsHaveNoKeyword(t *testing.T) { // X3
 		if got := shipped().Commands(tt.body); got.Command != tt.want || tt.want == "" && !got.Words {
 			t.Errorf("%s: %+v, want %q", tt.why, got, tt.want)
 		}
+	}
+}
+
+func TestLinksAreFollowedUpToTheirLimit(t *testing.T) { // X3
+	const most, more = 3, 10
+	links := &boundedLinks{left: most}
+	doc := newParser(links).Parse(text.NewReader([]byte(strings.Repeat("[a](b) ", more))))
+	found := 0
+	for n := doc.FirstChild().FirstChild(); n != nil; n = n.NextSibling() {
+		if n.Kind() == ast.KindLink {
+			found++
+		}
+	}
+	if found != most || links.left >= 0 {
+		t.Errorf("%d links of %d were followed and %d are left; %d are allowed", found, more, links.left, most)
 	}
 }
 

@@ -94,6 +94,7 @@ func TestNotAKeyword(t *testing.T) { // X3
 		{"the front of a number", "the-loop start2"},
 		{"inside an accented word", "éthe-loop start"},
 		{"inside a word with a mark of its own", "e\u0301the-loop start"},
+		{"inside a word with a mark that no letter has", "x\u0301the-loop start"},
 		{"with a mark on its last letter", "the-loop start\u0301"},
 		{"inside an Arabic word", "والthe-loop start"},
 		{"inside a word that is parted by something invisible", "x\u200Bthe-loop start"},
@@ -113,7 +114,7 @@ func TestNotAKeyword(t *testing.T) { // X3
 		{"without a space", "the-loopstart"},
 		{"over a line end", "the-loop\nstart"},
 		{"over a hard line end", "the-loop  \nstart"},
-		{"over an HTML line end", "the-loop<br>start"},
+		{"over an HTML line end", "the-loop <br>start"},
 		{"over paragraphs", "the-loop\n\nstart"},
 		{"over list items", "- the-loop\n- start"},
 		{"over a quote", "the-loop\n\n> x\n\nstart"},
@@ -186,29 +187,32 @@ func TestDifferentCommandsAreAmbiguous(t *testing.T) { // X3
 
 func TestWordsBesideTheKeyword(t *testing.T) { // X6
 	for body, want := range map[string]bool{
-		"the-loop resume":                               false,
-		" the-loop resume \n":                           false,
-		"**the-loop resume!** 🚀":                        false,
-		"the-loop resume, the-loop resume.":             false,
-		"the-loop resume\n\n> an old question":          false,
-		"the-loop resume\n\n<!-- a signature -->":       false,
-		"the-loop resume ~~please~~":                    false,
-		"the-loop resume\n\n[x]: /y":                    false,
-		"the-loop resume\n\n---":                        false,
-		"the-loop resume, and use Postgres":             true,
-		"Use Postgres.\n\nthe-loop resume":              true,
-		"the-loop resume at 7":                          true,
-		"the-loop resume תודה":                          true,
-		"the-loop resume with `make check`":             true,
-		"the-loop resume <code>x</code>":                true,
-		"the-loop resume\n\n```\nmake check\n```":       true,
-		"the-loop resume\n\n    make check":             true,
-		"the-loop resume ![a screenshot](x.png)":        true,
-		"the-loop resume <https://example.com>":         true,
-		"the-loop resume https://example.com/":          true,
-		"the-loop resume\n\n<div>use Postgres</div>":    true,
-		"the-loop resume\n\n<div title='x'>\n</div>":    false,
-		"the-loop resume\n\n<blockquote>x</blockquote>": false,
+		"the-loop resume":                                false,
+		" the-loop resume \n":                            false,
+		"**the-loop resume!** 🚀":                         false,
+		"the-loop resume, the-loop resume.":              false,
+		"the-loop resume\n\n> an old question":           false,
+		"the-loop resume\n\n<!-- a signature -->":        false,
+		"the-loop resume ~~please~~":                     false,
+		"the-loop resume\n\n[x]: /y":                     false,
+		"the-loop resume\n\n---":                         false,
+		"the-loop resume, and use Postgres":              true,
+		"Use Postgres.\n\nthe-loop resume":               true,
+		"the-loop resume at 7":                           true,
+		"the-loop resume תודה":                           true,
+		"the-loop resume with `make check`":              true,
+		"the-loop resume <code>x</code>":                 true,
+		"the-loop resume\n\n```\nmake check\n```":        true,
+		"the-loop resume\n\n    make check":              true,
+		"the-loop resume ![a screenshot](x.png)":         true,
+		"the-loop resume <https://example.com>":          true,
+		"the-loop resume https://example.com/":           true,
+		"the-loop resume\n\n<div>use Postgres</div>":     true,
+		"the-loop resume\n\n<pre>\nmake check</pre>":     true,
+		"the-loop resume\n\n<div title='x > y'>\n</div>": false,
+		"the-loop resume\n\n<!-- a > signature -->":      false,
+		"the-loop resume\n\n<div title='x'>\n</div>":     false,
+		"the-loop resume\n\n<blockquote>x</blockquote>":  false,
 	} {
 		got := shipped().Commands(body)
 		if got.Command != Resume || got.Words != want {
@@ -271,18 +275,29 @@ func TestKeywordsOfAnyKind(t *testing.T) { // X3
 
 func TestKeywordsThatMeet(t *testing.T) { // X3
 	p := New(Options{ControlEnabled: true, Keywords: map[Command]string{
-		Start: "go", Do: "go on", Stop: "on hold", Pause: "halt", Cleanup: "halt", Contribute: "", Resume: "",
+		Start: "go", Do: "go on", Stop: "on hold", Pause: "halt", Cleanup: "halt", Contribute: "wait long", Resume: "wait",
 	}})
 	for body, want := range map[string]Found{
 		"go":         {Command: Start},
 		"go on":      {Command: Do},
 		"go  on, go": {Ambiguous: []Command{Do, Start}},
 		"go on hold": {Ambiguous: []Command{Do, Stop}},
+		"wait":       {Command: Resume},
+		"wait long":  {Command: Contribute},
 		"halt":       {Ambiguous: []Command{Pause, Cleanup}},
 		"resume":     {Words: true},
 	} {
 		if diff := cmp.Diff(want, p.Commands(body)); diff != "" {
 			t.Errorf("Commands(%q) (-want +got):\n%s", body, diff)
+		}
+	}
+}
+
+func TestAKeywordWithinAnotherIsNotSaid(t *testing.T) { // X3
+	p := New(Options{ControlEnabled: true, Keywords: map[Command]string{Start: "please go now", Stop: "go", Pause: "now"}})
+	for body, want := range map[string]Command{"please go now": Start, "please go": Stop, "now": Pause} {
+		if got := p.Commands(body); got.Command != want {
+			t.Errorf("Commands(%q) = %+v, want %s", body, got, want)
 		}
 	}
 }

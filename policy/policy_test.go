@@ -7,7 +7,7 @@ import (
 )
 
 func TestAuthorized(t *testing.T) { // A1
-	p := New(Options{AuthorizedUsers: []string{"octocat", " @Hubot ", "", "renovate", "Copilot[bot]", "kim"}})
+	p := New(Options{AuthorizedUsers: []string{"octocat", " @Hubot ", "", "renovate", "Copilot[bot]", "kim", "[bot]"}})
 	for _, tt := range []struct {
 		why    string
 		author workitem.Author
@@ -19,6 +19,7 @@ func TestAuthorized(t *testing.T) { // A1
 		{"a stranger", workitem.Author{Login: "mallory"}, false},
 		{"a longer name", workitem.Author{Login: "octocat2"}, false},
 		{"nobody, though an empty name is listed", workitem.Author{}, false},
+		{"nobody, marked as a bot", workitem.Author{Bot: true}, false},
 		{"nobody, with a number", workitem.Author{ID: 7}, false},
 		{"a look-alike that only Unicode folds to k", workitem.Author{Login: "\u212Aim"}, false},
 		{"a bot that is listed itself", workitem.Author{Login: "Copilot[bot]", Bot: true}, true},

@@ -80,8 +80,5 @@ func isBreak(r rune) bool { return unicode.IsSpace(r) }
 // startsAddress reports whether text at i is where a web address shows that it
 // is one; what follows up to the next space belongs to it.
 func startsAddress(text string, i int) bool {
-	if strings.HasPrefix(text[i:], "://") {
-		return true
-	}
-	return strings.HasPrefix(text[i:], "www.") && !joinedLeft(text[:i])
+	return strings.HasPrefix(text[i:], "://") || strings.HasPrefix(text[i:], "www.")
 }

@@ -55,10 +55,14 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 	if err := h.commitAdopted(ctx, a.Ref, p.look); err != nil {
 		return Unknown, fmt.Errorf("adopt %s: %w", a.Ref, err)
 	}
-	h.emit(a.Ref, "session.adopted", map[string]any{
-		"harness_session_id": safeText(p.look.HarnessSession, maxName), "tmux_target": safeText(p.look.Name, maxName),
-	})
+	h.adopted(a.Ref, p.look)
 	return Done, nil
+}
+
+func (h *Host) adopted(ref workitem.Ref, l tmux.Look) {
+	h.emit(ref, "session.adopted", map[string]any{
+		"harness_session_id": safeText(l.HarnessSession, maxName), "tmux_target": safeText(l.Name, maxName),
+	})
 }
 
 func (h *Host) commitAdopted(ctx context.Context, ref workitem.Ref, l tmux.Look) error {

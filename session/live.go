@@ -35,6 +35,7 @@ func (j *job) claim(ctx context.Context, v view, p *place) *verdict {
 	if err != nil {
 		return unknown(err)
 	}
+	j.adopted(j.session, p.look)
 	return nil
 }
 

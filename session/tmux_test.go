@@ -30,14 +30,17 @@ type fakeTmux struct {
 	clock  *clock
 	mu     sync.Mutex
 	panes  []*fakePane
+	gone   []*fakePane
 	serial int
 	calls  []string
 	// silent makes Look not answer.
 	silent bool
 	// script answers the next calls of a kind instead of the model: "ok" and
 	// "" let it, "skip" refuses, "lost" does it without an answer, "never" does
-	// not do it and does not answer.
+	// not do it and does not answer, "late" does not answer and does it when the
+	// server goes on, if the guard still holds then.
 	script map[string][]string
+	late   []func()
 	// on runs at the beginning of a call of a kind.
 	on map[string]func()
 	// exit is how the next spawned harnesses end during their probe; "" for not.
@@ -93,6 +96,7 @@ func (f *fakeTmux) add(l tmux.Look) *fakePane {
 func (f *fakeTmux) die(p *fakePane, status string, keep bool) {
 	p.look.State, p.look.ExitStatus = tmux.Dead, status
 	if !keep {
+		f.gone = append(f.gone, p)
 		f.panes = slices.DeleteFunc(f.panes, func(q *fakePane) bool { return q == p })
 	}
 }
@@ -139,6 +143,13 @@ func (f *fakeTmux) outcome(call string, guard func() bool, act func()) (tmux.Out
 	switch {
 	case how == "never":
 		return tmux.Unknown, errHang
+	case how == "late":
+		f.late = append(f.late, func() {
+			if guard() {
+				act()
+			}
+		})
+		return tmux.Unknown, errHang
 	case how == "skip" || !guard():
 		return tmux.Skip, nil
 	}
@@ -147,6 +158,15 @@ func (f *fakeTmux) outcome(call string, guard func() bool, act func()) (tmux.Out
 		return tmux.Unknown, errHang
 	}
 	return tmux.OK, nil
+}
+
+// goOn is a hung server that goes on: what it was asked for lands (story 18).
+func (f *fakeTmux) goOn() {
+	late := f.late
+	f.late = nil
+	for _, land := range late {
+		land()
+	}
 }
 
 func (f *fakeTmux) within(s tmux.Span) bool {

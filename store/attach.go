@@ -25,7 +25,7 @@ func (l *Ledger) attach() error {
 	}
 	head, err := l.verify(db, file)
 	if err != nil {
-		return errors.Join(err, l.release(db, file))
+		return errors.Join(err, l.closeFile(db, file))
 	}
 	l.db, l.file = db, file
 	if l.instance == "" { // the first time: nobody else knows l
@@ -42,13 +42,13 @@ func (l *Ledger) detach() error {
 	if db == nil {
 		return nil
 	}
-	return l.release(db, file)
+	return l.closeFile(db, file)
 }
 
-// release closes the file. After a fault where the library holds locks of its
+// closeFile closes the file. After a fault where the library holds locks of its
 // own it would wait for them for ever: then only the descriptor is closed, and
 // the file stays locked until the process ends, as it should soon.
-func (l *Ledger) release(db *bolt.DB, file *os.File) error {
+func (l *Ledger) closeFile(db *bolt.DB, file *os.File) error {
 	if l.risky.Load() > 0 {
 		return file.Close()
 	}

@@ -18,27 +18,39 @@ func (l *Ledger) Expire(ctx context.Context, before time.Time) (int, error) {
 	}
 	l.writing.Lock()
 	defer l.writing.Unlock()
+	keys, err := l.expiring(ctx, before)
+	if err != nil {
+		return 0, err
+	}
+	records, err := l.records(ctx, keys...)
+	if err != nil {
+		return 0, err
+	}
 	var rows []row
 	removed := 0
-	for raw, err := range l.walk(ctx, readItem, itemsBucket, sessionsBucket) {
-		if err != nil {
-			return 0, err
-		}
-		rec, err := raw.decode()
-		if err != nil {
-			continue // Items and Check report it
-		}
+	for i, rec := range records {
 		after, n := expired(rec, before)
-		if n == 0 {
-			continue
-		}
-		changed, err := diff(raw.key, rec, after)
+		changed, err := diff(keys[i], rec, after)
 		if err != nil {
 			return 0, err
 		}
 		rows, removed = append(rows, changed...), removed+n
 	}
 	return removed, l.write(ctx, rows)
+}
+
+// expiring returns the items that have something to expire.
+func (l *Ledger) expiring(ctx context.Context, before time.Time) (keys []string, err error) {
+	for raw, err := range l.walk(ctx, readItem, itemsBucket, sessionsBucket) {
+		if err != nil {
+			return nil, err
+		}
+		rec, err := raw.decode()
+		if _, n := expired(rec, before); err == nil && n > 0 { // Items and Check report the others
+			keys = append(keys, raw.key)
+		}
+	}
+	return keys, nil
 }
 
 // expired returns the record without what is too old, and how many rows went.

@@ -130,3 +130,5 @@ func rounds(t testing.TB, short int) int {
 	}
 	return n
 }
+
+func commentID(n int) string { return "IC_" + strconv.Itoa(n) }

@@ -71,7 +71,7 @@ type Ledger struct {
 	// used again.
 	suspect atomic.Bool
 	// damage is set when a transaction met a fault: the ledger stays unusable.
-	damage  atomic.Pointer[DamagedError]
+	damage atomic.Pointer[DamagedError]
 	// risky counts the calls of the library that hold its locks and touch pages;
 	// one that met a fault is never over.
 	risky   atomic.Int32

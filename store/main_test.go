@@ -28,6 +28,8 @@ func TestMain(m *testing.M) {
 	} else if !isSet("rapid.checks") {
 		_ = flag.Set("rapid.checks", "30")
 	}
+	_ = flag.Set("rapid.nofailfile", "true") // the seed is printed
+	_ = flag.Set("rapid.shrinktime", "5s")
 	os.Exit(m.Run())
 }
 

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"iter"
-	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -96,15 +95,11 @@ func (l *Ledger) Known(ctx context.Context, source string) ([]workitem.Ref, erro
 }
 
 func (raw rawRecord) knownFrom(source string) (ref workitem.Ref, known bool, err error) {
-	var item struct {
-		Source      string
-		FirstSeenAt time.Time
-		EndedAt     time.Time
-	}
+	var item record.Item
 	if err := decodeRow(itemsBucket, raw.key, raw.item, &item); err != nil {
 		return workitem.Ref{}, false, err
 	}
-	if item.Source != source || item.FirstSeenAt.IsZero() || !item.EndedAt.IsZero() {
+	if item.Source != source || !item.Known() || item.Ended() {
 		return workitem.Ref{}, false, nil
 	}
 	ref, err = refOf(raw.key, raw.item)

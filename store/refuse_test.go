@@ -145,11 +145,17 @@ func TestFlippedBits(t *testing.T) {
 	populate(t, whole, 60)
 	data, err := os.ReadFile(whole)
 	must(t, err)
-	found := 0
+	stride, tried, found := 5, 0, 0
+	if os.Getenv("SOAK") != "" {
+		stride = 1
+	}
 	path := filepath.Join(dir, "flipped")
 	for page := 0; page+4096 <= len(data); page += 4096 {
 		for _, offset := range []int{0, 7, 8, 10, 11, 12, 15, 16, 20, 24, 28, 31, 36, 40, 47, 56, 2000} {
 			for _, bits := range []byte{0x01, 0xFF} {
+				if tried++; tried%stride != 0 {
+					continue
+				}
 				flipped := bytes.Clone(data)
 				flipped[page+offset] ^= bits
 				must(t, os.WriteFile(path, flipped, 0o600))
@@ -159,8 +165,8 @@ func TestFlippedBits(t *testing.T) {
 			}
 		}
 	}
-	if found < 50 {
-		t.Errorf("only %d wrong bytes were found", found)
+	if found < tried/stride/2 {
+		t.Errorf("only %d of %d wrong bytes were found", found, tried/stride)
 	}
 }
 

@@ -67,7 +67,10 @@ func groups(held []record.Held) []*heldGroup {
 			byKey[ref.Key()] = g
 			all = append(all, g)
 		}
-		comment, _ := record.DeliveryComment(h.DeliveryID)
+		comment, ok := record.DeliveryComment(h.DeliveryID)
+		if !ok { // a spawn's
+			comment = ""
+		}
 		g.places = append(g.places, i)
 		g.changes = append(g.changes, record.Release{Comment: comment, DeliveryID: h.DeliveryID})
 	}

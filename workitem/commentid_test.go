@@ -74,7 +74,8 @@ func TestNoDatabaseID(t *testing.T) { // P4
 		"no third number":          node("IC", 0x93, 0, 1),
 		"no second number":         node("IC", 0x93, 0),
 		"something behind it, new": node("IC", 0x93, 0, 1, 2, 3),
-		"bits behind its end":      "IC_kwDOQ1aB7s6Zq00x5",
+		"bits behind its end":      "IC_kwABAh",
+		"bits behind its end, old": "MDEyOklzc3VlQ29tbWVudDI0NTF=",
 		"not base64":               "IC_kwDO.1aB7s6Zq001",
 		"a line break in it":       "MDEyOklzc3Vl\nQ29tbWVudDI0NTE=",
 	} {

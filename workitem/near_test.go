@@ -10,7 +10,7 @@ import (
 func TestNear(t *testing.T) {
 	known := []string{
 		"github:octo/repo#15", "github:octo/repo#16", "github:octo/repo#115", "github:octo/other#15", "github:octo/foo.js#7",
-		"github:ghe.corp.example/octo/repo#15", "jira:acme/core#204", "inbox:local/demo#1",
+		"github:octo/repo#15", "github:ghe.corp.example/octo/repo#15", "jira:acme/core#204", "inbox:local/demo#1",
 	}
 	for _, tt := range []struct {
 		s    string

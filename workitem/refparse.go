@@ -131,13 +131,13 @@ func checkText(s string) error {
 	return nil
 }
 
-// parseNumber reads 1 to 2^53 in the one way of writing it.
+// parseNumber reads a number in the one way of writing it; check bounds it.
 func parseNumber(s string) (int, error) {
 	if s == "" || s[0] == '0' || strings.ContainsFunc(s, func(c rune) bool { return c < '0' || c > '9' }) {
 		return 0, numberError(s)
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n > maxNumber || int64(int(n)) != n {
+	if err != nil || int64(int(n)) != n {
 		return 0, numberError(s)
 	}
 	return int(n), nil

@@ -88,11 +88,13 @@ func all(first arg, rest ...arg) arg {
 	return first
 }
 
-// within holds from one second before start until the deadline, by the server's clock (D3). @loop_now holds "%s"; were
-// it missing, the time would count as 0, which is why there are two bounds. Whole seconds: the lower one is early.
+// within holds from one second before start until one second before the deadline, by the server's clock (D3). @loop_now
+// holds "%s"; were it missing, the time would count as 0, which is why there are two bounds. The second at each end is
+// for the difference between two readings of a clock: the server counts whole seconds, by a coarse clock that may be some
+// milliseconds behind (measured: a paste landed right after its deadline had passed here).
 func within(start, until time.Time) arg {
 	const now = "#{T:@loop_now}"
-	return all("#{e|>=|:"+now+","+number(start.Unix()-1)+"}", "#{e|<|:"+now+","+number(until.Unix())+"}")
+	return all("#{e|>=|:"+now+","+number(start.Unix()-1)+"}", "#{e|<|:"+now+","+number(until.Unix()-1)+"}")
 }
 
 const (

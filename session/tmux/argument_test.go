@@ -106,12 +106,12 @@ func TestD8RecordedArguments(t *testing.T) {
 	first, second := record("harmless"), record(strings.ToValidUTF8(nasty, "")+"\n-x\ttab")
 	for shape := range setOf(first) {
 		if !setOf(second)[shape] {
-			t.Errorf("only with the harmless text: %s", shape)
+			t.Errorf("only with the harmless text: %.300s", shape)
 		}
 	}
 	for shape := range setOf(second) {
 		if !setOf(first)[shape] {
-			t.Errorf("only with the hostile text: %s", shape)
+			t.Errorf("only with the hostile text: %.300s", shape)
 		}
 	}
 	if len(setOf(first)) < 9 {
@@ -119,7 +119,7 @@ func TestD8RecordedArguments(t *testing.T) {
 	}
 }
 
-var values = regexp.MustCompile(`\b(x--)?[0-9a-f]{8,}\b|harmless|[0-9]+`)
+var values = regexp.MustCompile(`(x--)?[0-9a-f]{8,}|harmless|[0-9]+`)
 
 // shapes are the recorded calls with all values of ours made one.
 func shapes(t *testing.T, log string) []string {

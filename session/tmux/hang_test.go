@@ -3,8 +3,13 @@
 package tmux
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -161,5 +166,36 @@ func TestD3ClockOption(t *testing.T) {
 	}
 	if outcome, err := r.paste(look, "1", "x"); outcome != OK {
 		t.Error(outcome, err)
+	}
+}
+
+// D12: a call that takes too long is killed with all that it started.
+func TestKilledWithItsGroup(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	pidFile := filepath.Join(r.dir, "child")
+	binary, _ := r.recorder("if [ \"$1\" = -u ]; then sleep 1000 & echo $! >'" + pidFile + "'; wait; fi")
+	s := r.server(func(o *Options) { o.Binary, o.CallTimeout = binary, 500*time.Millisecond })
+	if l := s.Look(t.Context(), Target{Name: "loop-a"}); l.State != Silent || !errors.Is(l.Err, ErrNoAnswer) {
+		t.Fatalf("%v %v", l.State, l.Err)
+	}
+	text, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the child is gone", func() bool { return !running(child) })
+}
+
+// A caller that gives up is told so, and not that tmux is to blame.
+func TestCancelledCall(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if l := newRig(t).Look(ctx, Target{Name: "loop-a"}); l.State != Silent || !errors.Is(l.Err, context.Canceled) {
+		t.Errorf("%v %v", l.State, l.Err)
 	}
 }

@@ -16,8 +16,8 @@ const (
 
 func (o Outcome) String() string { return [...]string{"unknown", "ok", "skip"}[o] }
 
-// Span is when a sequence may take effect: from Start, less a second, until before Until, in whole seconds of the
-// server's clock (D3). The caller commits it before the call. Zero fields are filled in: now, and DeadlineAfter later.
+// Span is when a sequence may take effect: from a second before Start until a second before Until, in whole seconds of
+// the server's clock, so that nothing lands once Until has passed by anybody's (D3). The caller commits it before the call. Zero fields are filled in: now, and DeadlineAfter later.
 type Span struct{ Start, Until time.Time }
 
 func (s *Server) span(w Span) Span {

@@ -121,8 +121,8 @@ type answer struct {
 
 // call sends one request. The path is relative to the base URL, or absolute
 // within its origin. With out, the answer must be a JSON object and is decoded.
-func (c *Client) call(ctx context.Context, method, path string, in, out any) (answer, error) {
-	req, err := c.api.NewRequest(ctx, method, path, in)
+func (c *Client) call(ctx context.Context, method, path string, in, out any, opts ...gogithub.RequestOption) (answer, error) {
+	req, err := c.api.NewRequest(ctx, method, path, in, opts...)
 	if err != nil {
 		return answer{}, fmt.Errorf("make a request of it: %w", bare(err))
 	}

@@ -14,9 +14,9 @@
 // token is in an error, a log or a printed value.
 //
 // Not guaranteed: a list of several pages is read from a tracker that changes
-// meanwhile. A shift between pages is noticed by reading the last full page
-// again, but a removal and an insertion that cancel out in front of it are not,
-// which is why closure is never inferred from absence (P8). Deleting, hiding
+// meanwhile. A shift between pages is noticed by looking at every page but the
+// last again, but a removal and an insertion that cancel out in between are
+// not, which is one reason why absence closes nothing (P8). Deleting, hiding
 // and editing comments need not change an item's time on GitHub. Post is not
 // idempotent: whoever must not post twice leaves a marker and looks for it.
 //

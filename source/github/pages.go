@@ -9,6 +9,8 @@ import (
 	"net/url"
 	"slices"
 	"time"
+
+	gogithub "github.com/google/go-github/v88/github"
 )
 
 const (
@@ -45,8 +47,8 @@ type page struct {
 
 // readList reads every page of a list, or fails (P1). A page number is no
 // cursor: something removed from a page that was read already pulls what
-// follows over the edge, unseen. So the last full page is read a second time,
-// and a walk whose pages have shifted is made again.
+// follows over the edge, unseen. So every page but the last is looked at a
+// second time, and a walk whose pages have shifted is made again.
 func (c *Client) readList(ctx context.Context, path string, query url.Values) (list, error) {
 	query.Set("per_page", perPage)
 	start := path + "?" + query.Encode()
@@ -103,18 +105,37 @@ func pageError(number int, err error) error {
 	return fmt.Errorf("page %d: %w", number, err)
 }
 
-// isSteady reads the last page that had a next one again, and reports whether
-// it holds what it held.
+// isSteady reports whether every page that has a next one still holds what it
+// held. An answer that did not change at all costs GitHub's limit nothing.
 func (c *Client) isSteady(ctx context.Context, w walk) (bool, error) {
-	if len(w.pages) < 2 {
+	for i, p := range w.pages[:len(w.pages)-1] {
+		same, err := c.isSame(ctx, w.addresses[i], p)
+		if err != nil {
+			return false, pageError(i+1, err)
+		}
+		if !same {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+func (c *Client) isSame(ctx context.Context, address string, p page) (bool, error) {
+	again, err := c.readPage(ctx, address, ifNoneMatch(p.header.Get("ETag"))...)
+	if hasStatus(err, http.StatusNotModified) && p.header.Get("ETag") != "" {
 		return true, nil
 	}
-	at := len(w.pages) - 2
-	again, err := c.readPage(ctx, w.addresses[at])
 	if err != nil {
-		return false, pageError(at+1, err)
+		return false, err
 	}
-	return slices.EqualFunc(w.pages[at].elements, again.elements, func(a, b element) bool { return a.id == b.id }), nil
+	return slices.EqualFunc(p.elements, again.elements, func(a, b element) bool { return a.id == b.id }), nil
+}
+
+func ifNoneMatch(etag string) []gogithub.RequestOption {
+	if etag == "" {
+		return nil
+	}
+	return []gogithub.RequestOption{func(r *http.Request) { r.Header.Set("If-None-Match", etag) }}
 }
 
 // merged is what all pages hold, each element once: an insertion while they
@@ -134,8 +155,8 @@ func (w walk) merged() []element {
 	return all
 }
 
-func (c *Client) readPage(ctx context.Context, address string) (page, error) {
-	a, err := c.call(ctx, http.MethodGet, address, nil, nil)
+func (c *Client) readPage(ctx context.Context, address string, opts ...gogithub.RequestOption) (page, error) {
+	a, err := c.call(ctx, http.MethodGet, address, nil, nil, opts...)
 	if err != nil {
 		return page{}, err
 	}

@@ -56,7 +56,7 @@ func TestEveryPage(t *testing.T) {
 	if want := at.now().Add(-time.Minute).Truncate(time.Second); !listing.Date.Equal(want) {
 		t.Errorf("date %s, want %s", listing.Date, want)
 	}
-	if sent := w.Requests(); len(sent) != 5 || !strings.Contains(sent[0], "direction=asc&labels=the-loop%3A+auto-execute&per_page=100&sort=created&state=open") || !strings.HasPrefix(sent[1], "GET /repositories/") {
+	if sent := w.Requests(); len(sent) != 4+3 || !strings.Contains(sent[0], "direction=asc&labels=the-loop%3A+auto-execute&per_page=100&sort=created&state=open") || !strings.HasPrefix(sent[1], "GET /repositories/") {
 		t.Errorf("requests %v", sent)
 	}
 }

@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -27,9 +28,24 @@ func (s *Server) answer(r *http.Request) Answer {
 	}
 	c := call{r: r, path: s.namedPath(strings.TrimPrefix(r.URL.Path, s.o.Path)), body: body}
 	in := s.asked(r, c.path, body)
-	a := s.decide(c)
+	a := unchanged(r, s.decide(c))
 	s.limitHeaders(a.Header)
 	s.answered(r, in, a)
+	return a
+}
+
+// unchanged answers 304 when the asker has what would be said.
+func unchanged(r *http.Request, a Answer) Answer {
+	if r.Method != http.MethodGet || a.Status != http.StatusOK {
+		return a
+	}
+	etag := fmt.Sprintf(`W/"%x"`, sha256.Sum256(a.Body))
+	a.Header.Set("ETag", etag)
+	if r.Header.Get("If-None-Match") == etag {
+		a.Status, a.Body = http.StatusNotModified, nil
+		a.Header.Del("Content-Length")
+		a.Header.Del("Content-Type")
+	}
 	return a
 }
 
@@ -74,7 +90,8 @@ func (s *Server) decide(c call) Answer {
 }
 
 func (s *Server) self() object {
-	account, _ := s.account(s.o.Login).(object)
+	var account object
+	mustDecode(string(s.account(s.o.Login)), &account)
 	return account.with(object{"user_view_type": "public"})
 }
 

@@ -15,6 +15,6 @@
 // A Fault makes answers go wrong: statuses, HTML, null, cut and endless bodies,
 // limits, redirects. Faulty answers are not held against the description.
 //
-// Not kept: permissions beyond "this token may see this repository", ETags,
-// search, GraphQL.
+// Not kept: permissions beyond "this token may see this repository", search,
+// GraphQL.
 package githubtest

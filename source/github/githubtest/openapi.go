@@ -131,7 +131,7 @@ func (s *Server) checkQuery(r *http.Request, route *routers.Route) {
 
 // undescribed are the statuses that any endpoint can answer with.
 func undescribed(status int) bool {
-	return slices.Contains([]int{301, 401, 403, 404, 410, 422, 429}, status) || status >= 500
+	return slices.Contains([]int{301, 304, 401, 403, 404, 410, 422, 429}, status) || status >= 500
 }
 
 // answered holds an answer against the description.

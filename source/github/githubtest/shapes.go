@@ -55,13 +55,19 @@ func (o object) with(fields object) object {
 }
 
 // account is null for nobody, as GitHub says a deleted account.
-func (s *Server) account(login string) any {
+func (s *Server) account(login string) json.RawMessage {
 	u := s.named(login)
 	if u == nil || u.deleted {
-		return nil
+		return json.RawMessage("null")
 	}
-	example, _ := s.shape("issue", nil, 0)["user"].(map[string]any)
-	text, err := json.Marshal(example)
+	if u.shown == nil {
+		u.shown = s.showAccount(u)
+	}
+	return u.shown
+}
+
+func (s *Server) showAccount(u *user) json.RawMessage {
+	text, err := json.Marshal(s.shape("issue", nil, 0)["user"])
 	if err != nil {
 		panic("githubtest: " + err.Error())
 	}
@@ -71,7 +77,11 @@ func (s *Server) account(login string) any {
 	if u.bot {
 		kind = "Bot"
 	}
-	return o.with(object{"login": u.login, "id": u.id, "type": kind})
+	text, err = json.Marshal(o.with(object{"login": u.login, "id": u.id, "type": kind}))
+	if err != nil {
+		panic("githubtest: " + err.Error())
+	}
+	return text
 }
 
 func (s *Server) repository(r *repo) object {

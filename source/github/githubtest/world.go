@@ -14,6 +14,8 @@ type user struct {
 	login   string
 	bot     bool
 	deleted bool
+	// shown is what it looks like, once it was looked at.
+	shown []byte
 }
 
 type repo struct {

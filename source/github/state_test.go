@@ -1,0 +1,84 @@
+package github
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"theloop/source/github/githubtest"
+	"theloop/workitem"
+)
+
+// P8: when an item is gone, and when it only looks so.
+func TestGone(t *testing.T) {
+	tests := []struct {
+		name string
+		do   func(w world)
+		gone bool
+		says string
+	}{
+		{"deleted", func(w world) { w.DeleteIssue(octo, 1) }, true, "410"},
+		{"never there", func(w world) {
+			w.Inject(githubtest.Fault{On: "GET /repos/octo/repo/issues/1", Instead: githubtest.Status(404, "Not Found")})
+		}, true, "404"},
+		{"transferred", func(w world) { w.TransferIssue(octo, 1, "octo/other") }, true, "octo/other"},
+		{"transferred out of sight", func(w world) { w.TransferIssue(octo, 1, "octo/other"); w.HideRepo("octo/other", true) }, true, "404"},
+		{"repository out of sight", func(w world) { w.HideRepo(octo, true) }, false, "not in sight"},
+		{"repository renamed", func(w world) { w.RenameRepo(octo, "octo/new") }, false, "octo/new"},
+		{"issues switched off", func(w world) { w.SwitchIssuesOff(octo) }, false, "switched off"},
+		{"token revoked", func(w world) { w.Inject(githubtest.Fault{Instead: githubtest.Status(401, "Bad credentials")}) }, false, "401"},
+		{"server down", func(w world) { w.Inject(githubtest.Fault{Instead: githubtest.HTML(503)}) }, false, "503"},
+		{"limited while it is proved", func(w world) {
+			w.DeleteIssue(octo, 1)
+			w.Inject(githubtest.Fault{Nth: 2, Instead: githubtest.RateLimited(429, "", "Retry-After", "60")})
+		}, false, "limits requests"},
+		{"server down while it is proved", func(w world) {
+			w.DeleteIssue(octo, 1)
+			w.Inject(githubtest.Fault{Nth: 2, Instead: githubtest.HTML(502)})
+		}, false, "502"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			w := newWorld(t, githubtest.Options{})
+			w.AddRepo("octo/other")
+			w.Add(t, "an item", "octocat", true)
+			s := w.source(t)
+			tt.do(w)
+			it, err := s.State(t.Context(), s.ref(1))
+			if err == nil || errors.Is(err, workitem.ErrGone) != tt.gone || !strings.Contains(err.Error(), tt.says) {
+				t.Errorf("State: %+v, %v; want gone %t and %q", it, err, tt.gone, tt.says)
+			}
+		})
+	}
+}
+
+// P8: the tracker's time of closing; and a pull request is asked for like an
+// issue.
+func TestClosedAt(t *testing.T) {
+	at := &clock{at: time.Date(2026, 7, 31, 9, 0, 0, 0, time.UTC)}
+	w := newWorld(t, githubtest.Options{Now: at.now})
+	w.AddIssue(octo, githubtest.Issue{Title: "a pull request", Author: "octocat", Labels: []string{label}, Pull: true})
+	at.turn(time.Minute)
+	w.CloseIssue(octo, 1)
+	s := w.source(t)
+	it, err := s.State(t.Context(), s.ref(1))
+	if err != nil || it.State != workitem.Closed || it.Kind != workitem.PullRequest || !it.ClosedAt.Equal(at.now()) || !it.Labelled {
+		t.Errorf("%+v, %v", it, err)
+	}
+	w.ReopenIssue(octo, 1)
+	if it, err := s.State(t.Context(), s.ref(1)); err != nil || it.State != workitem.Open || !it.ClosedAt.IsZero() {
+		t.Errorf("%+v, %v", it, err)
+	}
+}
+
+// A renamed repository is said to be one, rather than watched under its old
+// name.
+func TestRenamedRepository(t *testing.T) {
+	w := newWorld(t, githubtest.Options{})
+	w.Add(t, "an item", "octocat", true)
+	w.RenameRepo(octo, "octo/new")
+	if _, err := w.source(t).List(t.Context()); err == nil || !strings.Contains(err.Error(), "octo/new") {
+		t.Errorf("error %v", err)
+	}
+}
