@@ -155,7 +155,7 @@ func (j *job) held(ctx context.Context, v view) *verdict {
 	switch until, err := j.quietUntil(ctx, j.session, v.rec, v.owner); {
 	case ctx.Err() != nil:
 		return unknown(ctx.Err())
-	case !v.row.InHand() || v.row.Started() || v.row.DeliveryID != j.deliveryID:
+	case !v.row.InHand() || v.row.Started() || v.row.DeliveryID != j.deliveryID || v.row.Run != j.Run:
 		return &verdict{Result: Dropped} // resolved, released or in other hands by now
 	case err != nil:
 		return unknown(err)

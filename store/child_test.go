@@ -28,7 +28,7 @@ func children() map[string]func(args []string) error {
 // childHold opens the ledger and keeps it until its input ends.
 func childHold(args []string) error {
 	opts := options(args[0])
-	opts.Timeout = time.Second
+	opts.Timeout = 300 * time.Millisecond
 	l, err := store.Open(context.Background(), opts)
 	var inUse *store.InUseError
 	if errors.As(err, &inUse) {

@@ -69,7 +69,7 @@ func TestMadeByManyAtOnce(t *testing.T) {
 		t.Skip("only Linux renames without replacing; elsewhere the run lock alone keeps makers apart")
 	}
 	dir := t.TempDir()
-	for round := range rounds(t, 2) {
+	for round := range rounds(t, 1) {
 		path := filepath.Join(dir, fmt.Sprint(round), "ledger.db")
 		if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestCutWhileOpen(t *testing.T) {
 	}
 	whole := filepath.Join(t.TempDir(), "ledger.db")
 	populate(t, whole, 40)
-	for _, size := range []int{0, 1, 4096, 8192, 12288, 20480} {
+	for _, size := range []int{0, 8192, 20480} {
 		path := filepath.Join(t.TempDir(), "ledger.db")
 		copyFile(t, whole, path)
 		runs(t, "cut", path, fmt.Sprint(size))

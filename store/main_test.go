@@ -50,7 +50,7 @@ type child struct {
 func start(t testing.TB, name string, args ...string) *child {
 	t.Helper()
 	c := &child{t: t, cmd: exec.Command(os.Args[0], args...)}
-	c.cmd.Env = append(os.Environ(), childVar+"="+name)
+	c.cmd.Env = childEnv(name)
 	c.cmd.Stderr = os.Stderr
 	in, err := c.cmd.StdinPipe()
 	if err != nil {
@@ -66,6 +66,12 @@ func start(t testing.TB, name string, args ...string) *child {
 	}
 	t.Cleanup(func() { c.kill() })
 	return c
+}
+
+// childEnv lets a child that is watched for races end without the second of
+// sleep at its end.
+func childEnv(name string) []string {
+	return append(os.Environ(), childVar+"="+name, "GORACE=atexit_sleep_ms=0")
 }
 
 // line is the next line that the child wrote, "" at its end.
@@ -89,7 +95,7 @@ func (c *child) kill() {
 func runs(t testing.TB, name string, args ...string) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)
-	cmd.Env = append(os.Environ(), childVar+"="+name)
+	cmd.Env = childEnv(name)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%s %v: %v\n%s", name, args, err, tail(out))
 	}

