@@ -8,7 +8,7 @@ ROUNDS  ?= 300
 # What must also build where tmux and flock are not: the packages that decide.
 WINDOWS = ./lock ./store ./record ./poller ./policy ./migrate ./workitem
 
-.PHONY: build demo test soak bench check lint cross tools clean
+.PHONY: build demo test soak bench check lint cross clean
 
 build: ## the program, as bin/the-loop
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/the-loop ./cmd/the-loop

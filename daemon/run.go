@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options) (clean bool, err error) {
 	}
 	s.warn(warnings)
 	s.emit("poll")("poller.started", map[string]any{
-		"interval_seconds": int(s.interval().Seconds()), "sources": len(s.trackers.sources), "once": o.Once,
+		"interval_seconds": int(s.interval().Seconds()), "sources": s.trackers.ids(), "once": o.Once,
 	})
 	s.tell(nil)
 	s.ready()

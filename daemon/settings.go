@@ -26,6 +26,7 @@ func settingsOf(o Options, cfg config.Config) (*settings, error) {
 	s := &settings{
 		poller: poller.Settings{
 			Policy: policyOf(cfg.Routing, retries), MaxSessions: cfg.Routing.MaxSessions, FullResync: cfg.Polling.FullResync,
+			TooLong: session.TooLong,
 		},
 		session: sessionOf(cfg.Routing, workdir, retries),
 	}

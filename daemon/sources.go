@@ -17,6 +17,15 @@ type trackers struct {
 	clients []*github.Client
 }
 
+// ids names the sources, for the decision trail.
+func (t *trackers) ids() []string {
+	ids := make([]string, len(t.sources))
+	for i, src := range t.sources {
+		ids[i] = src.ID()
+	}
+	return ids
+}
+
 func (t *trackers) close() {
 	for _, c := range t.clients {
 		c.Close()

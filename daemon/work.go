@@ -37,7 +37,7 @@ func (w work) Put(e poller.Effect) bool {
 var errFailed = errors.New("the dispatch failed")
 
 func (w work) do(ctx context.Context, e poller.Effect) session.Result {
-	story := session.Story{Item: e.Item, Thread: e.Thread, Withheld: e.Withheld}
+	story := session.Story{Item: e.Item, Thread: e.Thread}
 	switch e.Kind {
 	case poller.DoDeliver:
 		return w.host.Deliver(ctx, session.Delivery{Ref: e.Ref, DeliveryID: e.ID, Comment: e.Comment, Story: story})

@@ -36,7 +36,7 @@ var catalogue = []declaration{
 	{"poll.item_error", Error, "provider"},
 	{"poll.first_seen", Info, "baselined"},
 	{"poll.comment_dropped", Info, "reason"},
-	{"poll.unauthorized", Warning, ""},
+	{"poll.unauthorized", Warning, "reason"},
 	{"poll.comment_forwarded", Info, attempts},
 	{"poll.comment_settled", Info, attempts},
 	{"poll.comment_failed", Warning, attempts},

@@ -77,7 +77,7 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 		RequestedAt: c.CreatedAt, Note: c.URL, Served: act.served,
 	}})
 	d.event("control.command", map[string]any{
-		"command": string(word), "actor": c.Author.Login, "source": "comment", "effect": act.effect,
+		"command": string(word), "actor": c.Author.Login, "command_source": "comment", "effect": act.effect,
 	})
 	d.carryOut(c, found, act)
 }

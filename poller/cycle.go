@@ -71,7 +71,11 @@ func (p *Poller) source(ctx context.Context, src Source, r *Report) record.Sourc
 		if ctx.Err() != nil {
 			return row
 		}
-		p.item(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, r)
+		err := p.item(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, r)
+		if limited(err) { // every further request would be refused as well (P7)
+			row.Error = p.sourceFailed(src, err, r)
+			return row
+		}
 	}
 	if ctx.Err() != nil {
 		return row // an interrupted listing closes nothing (C2)
@@ -92,12 +96,19 @@ type visit struct {
 }
 
 // item deals with one item: read, decide, commit, act.
-func (p *Poller) item(ctx context.Context, v visit, r *Report) {
+func (p *Poller) item(ctx context.Context, v visit, r *Report) error {
 	r.ItemsSeen++
 	err := p.guard(func() error { return p.step(ctx, v, r) })
-	if err != nil && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+	if err != nil && !limited(err) && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
 		p.itemFailed(v.item.Ref, err, r)
 	}
+	return err
+}
+
+// limited says that a tracker asks to be left alone.
+func limited(err error) bool {
+	var limit *workitem.RateLimitError
+	return errors.As(err, &limit)
 }
 
 // guard turns a panic into an error, so that one item cannot end the loop (C5).
@@ -168,6 +179,7 @@ func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Commen
 		r.Commits++
 	}
 	p.Failpoint("committed")
+	p.tellOccupied(v.item.Ref, decision.Occupied)
 	p.act(decision, r)
 	return nil
 }
@@ -175,7 +187,7 @@ func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Commen
 func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
 	s := p.Settings()
 	f := Facts{
-		Now: p.Now(), Run: p.Run, Version: p.Version, Policy: s.Policy, Host: p.Host,
+		Now: p.Now(), Run: p.Run, Version: p.Version, Policy: s.Policy, TooLong: s.TooLong, Host: p.Host,
 		Room: p.room, Listed: v.listed, Unlisted: v.unlisted, Resync: p.resyncDue(rec),
 		Held: map[string]bool{},
 	}
@@ -215,6 +227,18 @@ func (p *Poller) act(d Decision, r *Report) {
 		p.crowded = true // said once until there is room again (D1)
 		p.Emit("dispatch.dropped", map[string]any{"reason": "max-sessions"})
 	}
+}
+
+// tellOccupied says once that something which is not ours holds the name of an
+// item's session (D5).
+func (p *Poller) tellOccupied(ref workitem.Ref, holder string) {
+	if holder != "" && !p.occupied[ref.Key()] {
+		p.Emit("dispatch.dropped", map[string]any{
+			"work_item": ref.String(), "reason": "session-occupied",
+			"error": holder + " has the name of this item's session and is not ours: rename it or end it; what was said waits meanwhile",
+		})
+	}
+	p.occupied[ref.Key()] = holder != ""
 }
 
 func (p *Poller) counted(e Effect, r *Report) {

@@ -74,36 +74,33 @@ func (d *decider) done() (Decision, error) {
 	if d.err != nil {
 		return Decision{}, d.err
 	}
-	_, d.out.Changes = d.draft.Done()
-	thread, withheld := d.told()
+	thread := d.told()
 	for i := range d.out.Effects {
 		switch d.out.Effects[i].Kind {
 		case DoDeliver, DoSpawn:
-			d.out.Effects[i].Thread, d.out.Effects[i].Withheld = thread, withheld
+			d.out.Effects[i].Thread = thread
 		}
 	}
+	if d.f.Pane.State == record.PaneForeign && (len(d.rec().Comments.Pending()) > 0 || d.owed()) {
+		d.out.Occupied = d.f.Pane.Holder
+	}
+	_, d.out.Changes = d.draft.Done()
 	return d.out, nil
 }
 
-// told returns what a first prompt may tell of the thread: comments of
-// authorised authors whose rows are resolved (D10).
-func (d *decider) told() (thread []workitem.Comment, withheld int) {
+// told returns what a first prompt may tell of the thread: the comments whose
+// rows are resolved (D10). What agents wrote is not told.
+func (d *decider) told() (thread []workitem.Comment) {
 	if len(d.out.Effects) == 0 {
-		return nil, 0
+		return nil
 	}
 	for _, c := range d.thread {
-		if d.selfAuthored(c) {
-			continue
-		}
-		if !d.f.Policy.Authorized(c.Author) {
-			withheld++
-			continue
-		}
-		if row, ok := d.rec().Comments.Get(c.ID); ok && row.State != record.Pending {
+		row, ok := d.rec().Comments.Get(c.ID)
+		if ok && row.State != record.Pending && !d.selfAuthored(c) {
 			thread = append(thread, c)
 		}
 	}
-	return thread, withheld
+	return thread
 }
 
 // observe keeps what the tracker says. UpdatedAt is remembered only when it is

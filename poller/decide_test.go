@@ -2,6 +2,7 @@ package poller
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -283,7 +284,7 @@ func TestADeletedPendingCommentIsSettled(t *testing.T) {
 func TestATooLongCommentIsSettled(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
-	id := w.say(ref, "octocat", string(make([]byte, MaxText+1)))
+	id := w.say(ref, "octocat", strings.Repeat("x", longest+1))
 	w.cycle()
 	w.want(ref, id, record.Settled, record.TooLong)
 }
@@ -314,7 +315,7 @@ func TestDecideIsPure(t *testing.T) {
 	thread := w.src.threads[ref.Key()]
 	rec := w.records[ref.Key()]
 	before, _, _ := record.Apply(rec, []record.Change{record.Withhold{Author: "x"}})
-	f := Facts{Now: w.now, Run: "r", Version: "v1", Policy: policy.New(w.policy), Host: "here", Room: 1, Pane: w.panes[ref.Key()], Held: map[string]bool{}}
+	f := Facts{Now: w.now, Run: "r", Version: "v1", Policy: policy.New(w.policy), Host: "here", Room: 1, TooLong: tooLong, Pane: w.panes[ref.Key()], Held: map[string]bool{}}
 	first, err := Decide(item, thread, rec, f)
 	if err != nil {
 		t.Fatal(err)

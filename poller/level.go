@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"theloop/policy"
 	"theloop/record"
 )
 
@@ -11,6 +12,9 @@ func (d *decider) level() {
 	switch halted(rec) {
 	case record.SessionStopped:
 		d.close("stopped")
+		if rec.Item.Control.Command == string(policy.Cleanup) && !d.session().Open() && !d.ownerless() {
+			d.do(record.DropSession{})
+		}
 		return
 	case record.SessionPaused:
 		if d.column() == active {

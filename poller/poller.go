@@ -15,6 +15,8 @@ type Settings struct {
 	MaxSessions int
 	// FullResync is how often an unchanged item is read all the same.
 	FullResync time.Duration
+	// TooLong says whether a text is longer than what is sent whole (A5).
+	TooLong func(body string) bool
 }
 
 // Options are the parts a Poller is made of. All are required but Failpoint.
@@ -40,6 +42,9 @@ type Poller struct {
 	// room is how many more sessions may come up in this cycle.
 	room    int
 	crowded bool
+	// occupied holds the items whose session's name is somebody else's, so that
+	// this is said once.
+	occupied map[string]bool
 }
 
 // New returns a Poller that has not run a cycle.
@@ -47,7 +52,7 @@ func New(o Options) *Poller {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
-	return &Poller{Options: o, first: true}
+	return &Poller{Options: o, first: true, occupied: map[string]bool{}}
 }
 
 // Report is what a cycle did, for the heartbeat, the log and `poll kick`.

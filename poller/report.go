@@ -40,7 +40,9 @@ func (p *Poller) sourceFailed(src Source, err error, r *Report) string {
 	r.fail(err)
 	var limit *workitem.RateLimitError
 	if errors.As(err, &limit) {
-		r.Until = limit.Until
+		if limit.Until.After(r.Until) {
+			r.Until = limit.Until
+		}
 		p.Emit("poll.rate_limited", map[string]any{"until": limit.Until, "kind": limit.Host})
 	}
 	p.Emit("poll.provider_error", map[string]any{"provider": src.ID(), "error": err.Error(), "will_retry": true})

@@ -62,6 +62,8 @@ type Facts struct {
 	Run     string
 	Version string
 	Policy  policy.Policy
+	// TooLong says whether a text is longer than what is sent whole (A5). Pure.
+	TooLong func(body string) bool
 	// Host is this machine's id: a session row of another counts as none.
 	Host string
 	Pane record.Pane
@@ -98,11 +100,10 @@ type Effect struct {
 	Item workitem.Item
 	// Comment is what a delivery carries.
 	Comment workitem.Comment
-	// Thread is the comments of authorised authors whose rows are resolved, as of
-	// the decision, in thread order: what a first prompt tells beside the item
-	// (D10). Withheld counts the comments of others.
-	Thread   []workitem.Comment
-	Withheld int
+	// Thread is the comments whose rows are resolved, as of the decision, in thread
+	// order: what a first prompt may tell beside the item. Who of them is carried
+	// and who is only counted is the prompt's business (D10).
+	Thread []workitem.Comment
 	// NewSession says that the effect brings a session up (D1).
 	NewSession bool
 	// Reason says why a session is closed.
@@ -121,6 +122,9 @@ type Decision struct {
 	Changes []record.Change
 	Effects []Effect
 	Events  []Event
+	// Occupied names what holds the name of the item's session and is not ours,
+	// while something waits for it (D5).
+	Occupied string
 	// Waits says that something is not queued because too many sessions live (D1).
 	Waits bool
 }

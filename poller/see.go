@@ -113,7 +113,7 @@ func (d *decider) forward(c workitem.Comment, ran string) {
 		d.settle(c, outcome, ran)
 		return
 	}
-	if len(c.Body) > MaxText {
+	if d.f.TooLong(c.Body) {
 		d.settle(c, record.TooLong, ran)
 		return
 	}
@@ -126,10 +126,6 @@ func (d *decider) forward(c workitem.Comment, ran string) {
 	d.do(record.Hold{Note: record.NoteOf(c), Command: ran})
 	d.do(record.ResetSpawn{}) // something new was said (B6)
 }
-
-// MaxText is the longest text that is sent, in bytes; what is longer is settled
-// and said so (A5).
-const MaxText = 64 << 10
 
 func (d *decider) settle(c workitem.Comment, outcome, ran string) {
 	d.do(record.Settle{Note: record.NoteOf(c), Outcome: outcome, Command: ran})

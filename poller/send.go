@@ -1,6 +1,9 @@
 package poller
 
 import (
+	"strconv"
+
+	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -96,6 +99,7 @@ func (d *decider) giveUp(row record.Comment) {
 // owe spawns the session that is owed without a comment: a recorded start that
 // never had one, or an item the poller starts by itself (X7, B6).
 func (d *decider) owe() {
+	d.withhold()
 	if d.stuck || !d.owed() {
 		return
 	}
@@ -126,14 +130,8 @@ func (d *decider) owed() bool {
 	if control != nil {
 		return control.Arming() && !control.Served && d.authority(control) && (col == none || col == closed)
 	}
-	if d.session() != nil {
-		return false
-	}
-	if d.mayStartAlone() {
-		return d.rec().Item.Spawn.N == 0 || d.rec().Item.Spawn.InHand() || d.rec().Item.Spawn.Attempts > 0
-	}
-	d.withhold()
-	return false
+	spawn := d.rec().Item.Spawn
+	return d.session() == nil && d.mayStartAlone() && (spawn.N == 0 || spawn.InHand() || spawn.Attempts > 0)
 }
 
 // withhold says once for each item and author that the poller does not start
@@ -143,9 +141,19 @@ func (d *decider) withhold() {
 	if author == "" {
 		author = "nobody"
 	}
-	if d.f.Policy.Authorized(d.item.Author) || d.rec().Item.Withheld == author {
+	switch {
+	case d.f.Policy.Authorized(d.item.Author), d.rec().Item.Control != nil, d.session() != nil, d.rec().Item.Withheld == author:
 		return
 	}
 	d.do(record.Withhold{Author: author})
-	d.event("poll.unauthorized", map[string]any{"actor": author})
+	d.event("poll.unauthorized", map[string]any{"actor": author, "reason": d.remedy()})
+}
+
+// remedy says what would start an item that the poller does not start by
+// itself.
+func (d *decider) remedy() string {
+	if word := d.f.Policy.Keyword(policy.Start); word != "" {
+		return "its author is not in routing.authorizedUsers; a comment of somebody who is, saying " + strconv.Quote(word) + ", starts it"
+	}
+	return "its author is not in routing.authorizedUsers, and the start keyword is turned off; add the author to start it"
 }

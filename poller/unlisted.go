@@ -24,6 +24,10 @@ func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]boo
 			continue
 		}
 		err := p.guard(func() error { return p.ask(ctx, src, ref, open, r) })
+		if limited(err) {
+			p.sourceFailed(src, err, r)
+			return
+		}
 		if err != nil && ctx.Err() == nil {
 			p.itemFailed(ref, err, r)
 		}

@@ -56,12 +56,17 @@ func (w *world) restart(run, version string) {
 	w.poller = New(Options{
 		Ledger: w, Sources: []Source{w.src}, Sessions: w, Queue: w, Now: func() time.Time { return w.now },
 		Settings: func() Settings {
-			return Settings{Policy: policy.New(w.policy), MaxSessions: w.max, FullResync: time.Hour}
+			return Settings{Policy: policy.New(w.policy), MaxSessions: w.max, FullResync: time.Hour, TooLong: tooLong}
 		},
 		Emit: func(name string, fields map[string]any) { w.events = append(w.events, Event{name, fields}) },
 		Run:  run, Version: version, Host: "here",
 	})
 }
+
+// longest is the longest text that is sent in these tests.
+const longest = 100
+
+func tooLong(body string) bool { return len(body) > longest }
 
 func (w *world) cycle() Report {
 	w.t.Helper()

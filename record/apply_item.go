@@ -78,6 +78,17 @@ func (c SetStatus) apply(r *Record) (bool, error) {
 	return true, nil
 }
 
+func (DropSession) apply(r *Record) (bool, error) {
+	if r.Session == nil {
+		return false, nil
+	}
+	if r.Session.Open() {
+		return false, fmt.Errorf("%w: its session is not closed", ErrIllegal)
+	}
+	r.Session = nil
+	return true, nil
+}
+
 func (c Announce) apply(r *Record) (bool, error) {
 	if r.Session == nil || r.Session.Announced == c.DeliveryID {
 		return false, nil

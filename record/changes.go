@@ -138,6 +138,9 @@ type (
 		Status Status
 		At     time.Time
 	}
+	// DropSession removes the row of a closed session, so that nothing of the
+	// conversation is gone on with (X4, cleanup).
+	DropSession struct{}
 	// Announce keeps which delivery's announcement stands on the item (D12).
 	Announce struct{ DeliveryID string }
 	// PutLink records which item's session a pull request belongs to (P3).

@@ -60,6 +60,7 @@ func TestClose(t *testing.T) {
 				return nil
 			}
 		}, Dropped, record.Active, "live", false},
+		{"started again, and its session is gone (X4)", Stopped, func(w *world) { w.live(); w.tmux.panes = nil }, Dropped, record.Active, "", false},
 		{"it has not ended after all", Ended, func(w *world) { w.live() }, Dropped, record.Active, "live", false},
 		{"for another reason", "forgotten", func(w *world) { w.live() }, Done, record.Shut, "dead", true},
 		{"the start cannot be committed", Stopped, func(w *world) {

@@ -99,6 +99,35 @@ func TestDeliver(t *testing.T) {
 	}
 }
 
+// D12: a failure names what happened and what to do, and whether there is another
+// attempt.
+func TestFailureSaysWhy(t *testing.T) {
+	w := newWorld(t)
+	w.live().look.InputOff = true
+	w.tmux.script["paste"] = []string{"skip", "skip"}
+	if got := w.deliver(w.queued("IC_1")); got != Failed {
+		t.Fatal(got)
+	}
+	f := w.fields["dispatch.failed"]
+	if said, _ := f["error"].(string); !strings.Contains(said, "select-pane -e") || f["will_retry"] != true {
+		t.Errorf("the event is %v", f)
+	}
+	w.settings.MaxRetries = 1
+	w.tmux.script["paste"] = []string{"skip", "skip"}
+	w.ledger.put(octoRef, record.Settle{Note: record.Note{ID: "IC_1"}, Outcome: record.Deleted})
+	if got := w.deliver(w.queued("IC_2")); got != Failed || w.fields["dispatch.failed"]["will_retry"] != false {
+		t.Errorf("%s, the event is %v", got, w.fields["dispatch.failed"])
+	}
+}
+
+// D8, A5: what an event carries of a text is one short line without anything that
+// hides.
+func TestSafeText(t *testing.T) {
+	if got := safeText("a\x1b[31m\nb\u202e\xff"+strings.Repeat("é", 600), 100); len(got) > 100 || strings.ContainsAny(got, "\x1b\n\u202e") || !strings.HasPrefix(got, "a [31m b ?é") {
+		t.Errorf("%q", got)
+	}
+}
+
 // B8, D3: the start is committed before tmux is asked, on the pane that is typed
 // into, until ten whole seconds later.
 func TestStartIsCommittedFirst(t *testing.T) {

@@ -30,7 +30,7 @@ func TestProtocolUnderFaults(t *testing.T) {
 			e.land()
 			e.tmux.silent = false
 			e.clock.advance(time.Minute)
-			e.cycle(nil)
+			e.cycle(context.Background())
 		}
 		e.check(rt)
 		for _, row := range e.ledger.get(octoRef).Comments.All() {
@@ -72,7 +72,7 @@ func (e *explorer) step() {
 			c.CreatedAt = noon.Add(time.Duration(e.said) * time.Second)
 			e.ledger.put(octoRef, record.Hold{Note: record.NoteOf(c)})
 		},
-		"cycle":   func() { e.cycle(nil) },
+		"cycle":   func() { e.cycle(context.Background()) },
 		"stop":    func() { ctx, stop := context.WithCancel(context.Background()); e.stopAt(stop); e.cycle(ctx); stop() },
 		"restart": func() { e.host = e.newHost(fmt.Sprintf("run-%d", len(e.story))) },
 		"kill":    func() { e.killAt() },
@@ -139,9 +139,6 @@ func (e *explorer) disk() {
 // cycle does for one item what the poller does: verdicts by the ring first, then
 // the oldest comment's next attempt.
 func (e *explorer) cycle(ctx context.Context) {
-	if ctx == nil {
-		ctx = context.Background()
-	}
 	rec := e.ledger.get(octoRef)
 	pane := e.host.Look(context.Background(), octoRef, rec)
 	for _, row := range rec.Comments.Pending() {

@@ -33,6 +33,7 @@ type Ledger interface {
 // Tmux is what jobs need of tmux; *tmux.Server is it.
 type Tmux interface {
 	Look(context.Context, tmux.Target) tmux.Look
+	LookAll(context.Context) ([]tmux.Look, error)
 	Ready(context.Context, tmux.Look, time.Duration) error
 	Paste(context.Context, tmux.Paste) (tmux.Outcome, error)
 	Spawn(context.Context, tmux.Spawn) (tmux.Look, tmux.Outcome, error)

@@ -101,6 +101,9 @@ func (j *job) skipped(ctx context.Context, v view, cause error, last bool) verdi
 	if err != nil {
 		return *unknown(err)
 	}
+	if p.pane.State == record.PaneUnknown {
+		return *unknown(p.look.Err) // it would not answer again, either
+	}
 	return verdict{again: true, err: cause}
 }
 

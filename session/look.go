@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -16,6 +17,22 @@ import (
 // machine counts as none.
 func (h *Host) Look(ctx context.Context, ref workitem.Ref, rec record.Record) record.Pane {
 	return h.find(ctx, ref, h.local(rec)).pane
+}
+
+// Live counts the sessions of this ledger that are alive (D1). It errs when tmux
+// does not answer (D4).
+func (h *Host) Live(ctx context.Context) (int, error) {
+	all, err := h.Tmux.LookAll(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("count the sessions: %w", err)
+	}
+	n := 0
+	for _, l := range all {
+		if l.State == tmux.Live && strings.HasPrefix(l.Owner, h.Instance+"-") {
+			n++
+		}
+	}
+	return n, nil
 }
 
 // local is the session row when it is this machine's, else nil.

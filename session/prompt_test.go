@@ -180,7 +180,7 @@ func TestPromptsHoldAnyText(t *testing.T) {
 	)
 	text := rapid.Custom(func(t *rapid.T) string {
 		s := strings.Join(rapid.SliceOf(fragment).Draw(t, "fragments"), "")
-		return strings.Repeat(s, rapid.SampledFrom([]int{1, 1, 3, 400}).Draw(t, "times"))
+		return strings.Repeat(s, rapid.SampledFrom([]int{1, 1, 3, 60}).Draw(t, "times"))
 	})
 	rapid.Check(t, func(t *rapid.T) {
 		a := octoAsk()
@@ -188,7 +188,7 @@ func TestPromptsHoldAnyText(t *testing.T) {
 		a.story.Item.Title = text.Draw(t, "title")
 		a.comment.Body = cut(text.Draw(t, "comment"), 60<<10)
 		a.story.Thread = nil
-		for i := range rapid.IntRange(0, 40).Draw(t, "thread") {
+		for i := range rapid.IntRange(0, 8).Draw(t, "thread") {
 			a.story.Thread = append(a.story.Thread, octoComment(string(rune('a'+i)), "hubot", text.Draw(t, "words")))
 		}
 		for _, write := range []func(ask, Settings) (string, error){newPrompter().first, newPrompter().news} {

@@ -30,7 +30,7 @@ func (j *job) bringUp(ctx context.Context, v view, p place, last bool) verdict {
 	if stop != nil {
 		return *stop
 	}
-	died, stop := j.probe(ctx, look)
+	stop, died := j.probe(ctx, look)
 	if stop != nil {
 		return *stop
 	}
@@ -58,7 +58,7 @@ func (j *job) startAfresh(ctx context.Context, v view, last bool) verdict {
 	if stop != nil {
 		return *stop
 	}
-	died, stop := j.probe(ctx, look)
+	stop, died := j.probe(ctx, look)
 	if stop != nil {
 		return *stop
 	}
@@ -127,20 +127,20 @@ func (j *job) launch(ctx context.Context, v view, p place, l launch, last bool, 
 
 // probe waits until the harness has lived long enough to be called up (D5). died
 // says how it ended; a stop or a silent tmux leaves the attempt started.
-func (j *job) probe(ctx context.Context, started tmux.Look) (died error, stop *verdict) {
+func (j *job) probe(ctx context.Context, started tmux.Look) (stop *verdict, died error) {
 	if err := j.pause(ctx, j.settings.ResumeProbe); err != nil {
-		return nil, unknown(err)
+		return unknown(err), nil
 	}
 	now := j.Tmux.Look(ctx, tmux.Target{Name: started.Name, PaneID: started.PaneID, Identity: started.Identity})
 	switch {
 	case now.State == tmux.Silent:
-		return nil, unknown(now.Err)
+		return unknown(now.Err), nil
 	case now.State == tmux.Live && now.Identity == started.Identity:
 		return nil, nil
 	case now.State == tmux.Dead && now.ExitStatus != "":
-		return fmt.Errorf("the harness ended within %s: %s", j.settings.ResumeProbe, now.ExitStatus), nil
+		return nil, fmt.Errorf("the harness ended within %s: %s", j.settings.ResumeProbe, now.ExitStatus)
 	}
-	return fmt.Errorf("the harness ended within %s and its pane is gone", j.settings.ResumeProbe), nil
+	return nil, fmt.Errorf("the harness ended within %s and its pane is gone", j.settings.ResumeProbe)
 }
 
 // plan prepares everything that a start needs, so that nothing can go wrong

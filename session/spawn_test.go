@@ -393,6 +393,22 @@ func TestLook(t *testing.T) {
 	}
 }
 
+// D1: what counts as a live session of this ledger.
+func TestLive(t *testing.T) {
+	w := newWorld(t)
+	w.live()
+	w.tmux.add(tmux.Look{State: tmux.Dead, Owner: testInstance + "-0123456789abcdef"})
+	w.tmux.add(tmux.Look{State: tmux.Live, Owner: testInstance + "-0123456789abcdef"})
+	w.tmux.add(tmux.Look{State: tmux.Live, Owner: "ffffffff-0123456789abcdef"})
+	if n, err := w.host.Live(t.Context()); n != 2 || err != nil {
+		t.Errorf("%d %v", n, err)
+	}
+	w.tmux.silent = true
+	if n, err := w.host.Live(t.Context()); err == nil {
+		t.Errorf("%d sessions of a tmux that does not answer", n)
+	}
+}
+
 // B4: a stop during the probe leaves the attempt to the next decision, which
 // finds the mark.
 func TestStopDuringProbe(t *testing.T) {

@@ -2,7 +2,6 @@ package session
 
 import (
 	"context"
-
 	"fmt"
 	"slices"
 	"strings"
@@ -35,8 +34,8 @@ type fakeTmux struct {
 	calls  []string
 	// silent makes Look not answer.
 	silent bool
-	// script answers the next calls of a kind instead of the model: "ok" and
-	// "" let it, "skip" refuses, "lost" does it without an answer, "never" does
+	// script answers the next calls of a kind instead of the model:
+	// "" lets it, "skip" refuses, "lost" does it without an answer, "never" does
 	// not do it and does not answer, "late" does not answer and does it when the
 	// server goes on, if the guard still holds then.
 	script map[string][]string
@@ -125,6 +124,19 @@ func (f *fakeTmux) Look(ctx context.Context, t tmux.Target) tmux.Look {
 		}
 	}
 	return best
+}
+
+func (f *fakeTmux) LookAll(context.Context) ([]tmux.Look, error) {
+	if f.silent {
+		return nil, errHang
+	}
+	var all []tmux.Look
+	for _, p := range f.panes {
+		if p.look.Owner != "" {
+			all = append(all, clone(p.look))
+		}
+	}
+	return all, nil
 }
 
 func clone(l tmux.Look) tmux.Look {

@@ -50,7 +50,11 @@ func (r refArg) parse() (workitem.Ref, error) {
 	if text == "" {
 		return workitem.Ref{}, usage("which work item? name it like github:octo/repo#15")
 	}
-	return workitem.ParseRefOrURL(text)
+	ref, err := workitem.ParseRefOrURL(text)
+	if err != nil {
+		return ref, usage("%w", err)
+	}
+	return ref, nil
 }
 
 // duration is a length of time; a bare number is seconds.

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +45,7 @@ func (c *eventsCmd) Run(d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	path, err := d.eventLog(root, cfg)
+	log, err := d.eventLog(root, cfg)
 	if err != nil {
 		return err
 	}
@@ -50,16 +53,16 @@ func (c *eventsCmd) Run(d *deps, g *Global) error {
 	if c.json() {
 		show = c.showJSON
 	}
-	skipped, err := eventlog.Read(path, filter, func(e eventlog.Entry) error { return show(d, e) })
+	skipped, err := eventlog.Read(log, filter, func(e eventlog.Entry) error { return show(d, e) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no event log at %s; the poller makes it when it starts", path)
+		return fmt.Errorf("there is no event log at %s; the poller makes it when it starts", log)
 	case err != nil:
 		return fmt.Errorf("read the event log: %w", err)
 	}
 	if skipped > 0 {
 		fmt.Fprintf(d.stderr, "the-loop: skipped %s of %s that could not be read\n",
-			view.Count(skipped, "line", "lines"), view.Line(path))
+			view.Count(skipped, "line", "lines"), view.Line(log))
 	}
 	return nil
 }
@@ -72,9 +75,12 @@ func (c *eventsCmd) filter(d *deps) (eventlog.Filter, error) {
 	if c.WorkItem != "" {
 		ref, err := workitem.ParseRefOrURL(c.WorkItem)
 		if err != nil {
-			return f, err
+			return f, usage("--work-item: %w", err)
 		}
 		f.WorkItem = ref.String()
+	}
+	if _, err := path.Match(c.Type, ""); err != nil {
+		return f, usage("--type %q is not a pattern; use something like 'dispatch.*'", c.Type)
 	}
 	if c.Level != "" {
 		level, err := eventlog.ParseLevel(c.Level)
@@ -104,9 +110,18 @@ func parseSince(text string, now time.Time) (time.Time, error) {
 	return now.Add(-time.Duration(ago)), nil
 }
 
-// showJSON prints the line as it stands in the log.
+// showJSON prints the line of the log, still one line. Others than we may have
+// written it, so it is escaped like everything else (A8).
 func (c *eventsCmd) showJSON(d *deps, e eventlog.Entry) error {
-	return d.print(string(e.Raw) + "\n")
+	doc, err := view.JSON(json.RawMessage(e.Raw))
+	if err != nil {
+		return err
+	}
+	var line bytes.Buffer
+	if err := json.Compact(&line, doc); err != nil {
+		return err
+	}
+	return d.print(line.String() + "\n")
 }
 
 func (c *eventsCmd) showText(d *deps, e eventlog.Entry) error {

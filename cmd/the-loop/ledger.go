@@ -141,10 +141,19 @@ func listTable(rows []localapi.Summary, now time.Time) view.Table {
 		t.Rows = append(t.Rows, []view.Cell{
 			{Text: s.Ref}, {Text: s.State}, {Text: dash(s.Command)}, {Text: dash(s.Session)},
 			{Text: fmt.Sprint(s.Pending)}, {Text: fmt.Sprint(s.Delivered)}, {Text: fmt.Sprint(s.GaveUp), Tone: bad(s.GaveUp > 0)},
-			{Text: view.Age(now, s.UpdatedAt.Time)}, {Text: s.Title},
+			{Text: updated(s, now)}, {Text: s.Title},
 		})
 	}
 	return t
+}
+
+// updated is empty while it is not known: a time is remembered only once
+// nothing more can come with it (P1).
+func updated(s localapi.Summary, now time.Time) string {
+	if s.UpdatedAt.IsZero() {
+		return dash("")
+	}
+	return view.Age(now, s.UpdatedAt.Time)
 }
 
 func dash(s string) string {

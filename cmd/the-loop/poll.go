@@ -23,10 +23,10 @@ type pollGroup struct {
 }
 
 type pollStartCmd struct {
-	Once          bool     `help:"One cycle, its queues worked empty, then exit."`
-	Interval      duration `placeholder:"DURATION" help:"Between the starts of two cycles; wins over the file."`
-	MaxRetries    int      `placeholder:"N" help:"Delivery attempts per comment; wins over the file."`
-	BesideWebhook bool     `help:"Start although the webhook receiver of an earlier release runs on the same state."`
+	Once          bool      `help:"One cycle, its queues worked empty, then exit."`
+	Interval      *duration `placeholder:"DURATION" help:"Between the starts of two cycles; wins over the file."`
+	MaxRetries    *int      `placeholder:"N" help:"Delivery attempts per comment; wins over the file."`
+	BesideWebhook bool      `help:"Start although the webhook receiver of an earlier release runs on the same state."`
 }
 
 // Help is shown by --help.
@@ -41,20 +41,20 @@ Exit codes: 0 stopped, or a --once without errors; 1 not started (the reason is 
 
 // Run runs the poller.
 func (c *pollStartCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	if c.MaxRetries < 0 {
-		return usage("--max-retries %d: give a number from 1", c.MaxRetries)
+	o := daemon.Options{
+		Once: c.Once, BesideWebhook: c.BesideWebhook, Version: release(), Exe: d.exe, Cwd: d.cwd, Home: d.home,
+		Env: d.env, Log: d.log(), Out: d.stdout, Now: d.now,
 	}
-	path, err := d.configFile(g)
-	if err != nil {
+	if err := c.override(&o); err != nil {
+		return err
+	}
+	var err error
+	if o.Config, err = d.configFile(g); err != nil {
 		return err
 	}
 	ctx, done := stopSignals(ctx)
 	defer done()
-	clean, err := daemon.Run(ctx, daemon.Options{
-		Config: path, Once: c.Once, Interval: time.Duration(c.Interval), MaxRetries: c.MaxRetries,
-		BesideWebhook: c.BesideWebhook, Version: release(), Exe: d.exe, Cwd: d.cwd, Home: d.home,
-		Env: d.env, Log: d.log(), Out: d.stdout, Now: d.now,
-	})
+	clean, err := daemon.Run(ctx, o)
 	var held *lock.HeldError
 	if errors.As(err, &held) {
 		return alreadyRunning(held)
@@ -63,6 +63,24 @@ func (c *pollStartCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return no
 	}
 	return err
+}
+
+// override takes the flags that win over the file. A zero would pass for one
+// that was not given, and is no use either.
+func (c *pollStartCmd) override(o *daemon.Options) error {
+	if c.Interval != nil {
+		if *c.Interval <= 0 {
+			return usage("--interval 0: give a length of time above 0, such as 30s")
+		}
+		o.Interval = time.Duration(*c.Interval)
+	}
+	if c.MaxRetries != nil {
+		if *c.MaxRetries < 1 {
+			return usage("--max-retries %d: give a number from 1", *c.MaxRetries)
+		}
+		o.MaxRetries = *c.MaxRetries
+	}
+	return nil
 }
 
 // alreadyRunning is the refusal of a second poller (L1), or beside a command

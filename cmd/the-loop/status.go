@@ -80,11 +80,11 @@ func (c *pollStatusCmd) doc(d *deps, pidfile string, status lock.Status) (doc st
 			return doc, false, err
 		}
 	}
-	if status.PID > 0 {
-		doc.RecordedPID = &status.PID
-		if doc.Running {
-			doc.PID = &status.PID
-		}
+	if status.RecordedPID > 0 { // U5
+		doc.RecordedPID = &status.RecordedPID
+	}
+	if doc.Running && status.PID > 0 {
+		doc.PID = &status.PID
 	}
 	beat, known := heartbeat.Read(doc.StatusFile)
 	doc.Beat = beat
@@ -121,8 +121,8 @@ func runningWords(doc statusDoc, status lock.Status) string {
 		return fmt.Sprintf("running (pid %d)", *doc.PID)
 	case status.Holder() == lock.Offline:
 		return fmt.Sprintf("not running; 'the-loop %s' (pid %d) is writing the ledger", status.Command, status.PID)
-	case doc.StalePidfile && status.PID > 0:
-		return fmt.Sprintf("not running; it left a stale pidfile (pid %d), which the next start takes over", status.PID)
+	case doc.StalePidfile && status.RecordedPID > 0:
+		return fmt.Sprintf("not running; it left a stale pidfile (pid %d), which the next start takes over", status.RecordedPID)
 	case doc.StalePidfile:
 		return "not running; it left a stale pidfile, which the next start takes over"
 	}

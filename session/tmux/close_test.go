@@ -5,6 +5,8 @@ package tmux
 import (
 	"errors"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -133,6 +135,17 @@ func TestD9StrangerIsNotSignalled(t *testing.T) {
 	if _, err := openHarness(look); err != nil {
 		t.Error(err)
 	}
+	// A leader of a session of its own, as a pane's process is, but on no terminal.
+	leader := exec.Command("sleep", "1000")
+	leader.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	if err := leader.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { kill(t, leader.Process.Pid); _ = leader.Wait() }()
+	strange.Identity = "1/1/" + itoa(leader.Process.Pid)
+	if _, err := openHarness(strange); err == nil && runtime.GOOS == "linux" {
+		t.Error("a leader on no terminal passes for a harness")
+	}
 	for _, bad := range []string{"1/1/1", "1/1/0", "x"} {
 		strange.Identity = bad
 		if _, err := openHarness(strange); err == nil {
@@ -179,8 +192,12 @@ func TestD9WithoutKill(t *testing.T) {
 	if !running(panePID(look)) {
 		t.Error("it was ended")
 	}
+	user := r.tmux("split-window", "-d", "-t", look.PaneID, "-P", "-F", "#{pane_id}", "sleep 1000")
 	if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner}); err != nil {
 		t.Fatal(err)
+	}
+	if left := r.tmux("list-panes", "-a", "-F", "#{pane_id}"); left != user {
+		t.Errorf("left: %q, want the user's own pane %s", left, user)
 	}
 	eventually(t, "the harness ends", func() bool { return !running(panePID(look)) })
 }

@@ -190,6 +190,18 @@ func TestKilledWithItsGroup(t *testing.T) {
 	eventually(t, "the child is gone", func() bool { return !running(child) })
 }
 
+// A complete answer is one although somebody else still holds the pipe it came through (the server does, for a moment).
+func TestAnswerBeforeEndOfFile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	binary, _ := r.recorder("sleep 2 &")
+	s := r.server(func(o *Options) { o.Binary = binary })
+	if now := s.Look(t.Context(), Target{Name: "loop-a"}); now.Identity != look.Identity {
+		t.Errorf("%v %v", now.State, now.Err)
+	}
+}
+
 // A caller that gives up is told so, and not that tmux is to blame.
 func TestCancelledCall(t *testing.T) {
 	t.Parallel()

@@ -135,6 +135,8 @@ func TestD3PaneIsFoundAgain(t *testing.T) {
 	look, log := r.spawned("loop-a")
 	want := ""
 	stored := Target{Name: "loop-a", PaneID: look.PaneID, Owner: look.Owner, Identity: look.Identity}
+	second := time.Now().Unix()
+	eventually(t, "a session made from now on has another creation time", func() bool { return time.Now().Unix() > second })
 	for i, change := range [][]string{
 		{"split-window", "-b", "-t", look.PaneID, "sleep 1000"},
 		{"new-window", "-t", "=loop-a:", "sleep 1000"},
@@ -189,7 +191,7 @@ func TestD3PaneIDsReused(t *testing.T) {
 func TestD4Ready(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	look, log := r.started("loop-a", "-raw-after", "700ms")
+	look, log := r.started("loop-a", "-raw-after", "700ms", "-bracket-after", "120ms")
 	if err := r.Ready(t.Context(), look, 100*time.Millisecond); !errors.Is(err, ErrNotReady) {
 		t.Errorf("too early: %v", err)
 	}

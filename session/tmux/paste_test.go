@@ -347,6 +347,9 @@ func TestD3RingIsTrimmed(t *testing.T) {
 	if len(l.Ring) != RingSize || l.Ring[0] != Mark("4") || l.Ring[RingSize-1] != Mark("23") {
 		t.Errorf("%d in the ring: %q", len(l.Ring), l.Ring)
 	}
+	if raw := r.tmux("show-options", "-pqv", "-t", look.PaneID, "@the_loop_ring"); len(raw) > 21*19 {
+		t.Errorf("it grows: %d characters", len(raw))
+	}
 	if outcome, _ := r.paste(look, "4", "again"); outcome != Skip {
 		t.Error("the oldest in the ring was sent again")
 	}

@@ -69,11 +69,8 @@ func openHarness(l Look) (harness, error) {
 	return harness{leader: leader, started: started}, nil
 }
 
-// terminate asks all of the session to end, and wakes what was stopped.
-func (h harness) terminate() {
-	h.signal(unix.SIGTERM)
-	h.signal(unix.SIGCONT)
-}
+// terminate asks all of the session to end. A program that was stopped is woken by tmux.
+func (h harness) terminate() { h.signal(unix.SIGTERM) }
 
 func (h harness) kill() { h.signal(unix.SIGKILL) }
 

@@ -168,13 +168,17 @@ func TestStalled(t *testing.T) {
 	t.Run("slow but steady is fine", func(t *testing.T) {
 		w := newWorld(t, githubtest.Options{})
 		c := w.client(t, Options{})
-		c.transport.stall = 2 * time.Second
-		w.Inject(githubtest.Fault{Mangle: func(rw http.ResponseWriter, _ *http.Request, real githubtest.Answer) {
+		c.transport.stall = time.Second
+		w.Inject(githubtest.Fault{Instead: func(rw http.ResponseWriter, _ *http.Request) {
 			rw.Header().Set("Content-Type", "application/json")
-			for _, b := range real.Body {
-				_, _ = rw.Write([]byte{b})
+			tick := time.NewTicker(100 * time.Millisecond)
+			defer tick.Stop()
+			for range 15 {
+				<-tick.C
+				_, _ = rw.Write([]byte(" "))
 				rw.(http.Flusher).Flush()
 			}
+			_, _ = rw.Write([]byte("[]"))
 		}})
 		if _, err := repo(t, c).List(t.Context()); err != nil {
 			t.Error(err)

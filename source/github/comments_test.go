@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	gogithub "github.com/google/go-github/v88/github"
+
 	"theloop/source/github/githubtest"
 	"theloop/workitem"
 )
@@ -28,6 +30,10 @@ func TestAuthors(t *testing.T) {
 	}
 	if a := items[2].Author; a.Login != "renovate[bot]" || !a.Bot {
 		t.Errorf("author %+v", a)
+	}
+	login := "renovate[BOT]"
+	if !author(&gogithub.User{Login: &login}).Bot {
+		t.Error("a bot by its name alone was not known as one")
 	}
 	w.DeleteAccount("octocat")
 	thread, err := s.Comments(t.Context(), items[0])

@@ -167,8 +167,8 @@ func (c *Client) readPage(ctx context.Context, address string, opts ...gogithub.
 	return page{elements: elements, next: nextLink(a.header.Get("Link")), header: a.header}, nil
 }
 
-// decodeArray takes a JSON array of objects apart. Anything else is a failure,
-// never an empty list (P1).
+// decodeArray takes a JSON array apart. Anything else is a failure, null above
+// all, and never an empty list (P1).
 func decodeArray(raw json.RawMessage) ([]element, error) {
 	if len(raw) == 0 || raw[0] != '[' {
 		return nil, errors.New("the answer is not a JSON array")
@@ -178,10 +178,7 @@ func decodeArray(raw json.RawMessage) ([]element, error) {
 		return nil, fmt.Errorf("decode the list: %w", err)
 	}
 	elements := make([]element, 0, len(members))
-	for i, member := range members {
-		if len(member) == 0 || member[0] != '{' {
-			return nil, fmt.Errorf("element %d of the list is not a JSON object", i+1)
-		}
+	for _, member := range members {
 		elements = append(elements, element{id: idOf(member), raw: member})
 	}
 	return elements, nil

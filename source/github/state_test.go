@@ -66,6 +66,11 @@ func TestClosedAt(t *testing.T) {
 	if err != nil || it.State != workitem.Closed || it.Kind != workitem.PullRequest || !it.ClosedAt.Equal(at.now()) || !it.Labelled {
 		t.Errorf("%+v, %v", it, err)
 	}
+	undo := w.Inject(githubtest.Fault{Mangle: githubtest.Change(`"number":1,`, `"number":2,`)})
+	if it, err := s.State(t.Context(), s.ref(1)); err == nil {
+		t.Errorf("asked for item 1, got %+v", it)
+	}
+	undo()
 	w.ReopenIssue(octo, 1)
 	if it, err := s.State(t.Context(), s.ref(1)); err != nil || it.State != workitem.Open || !it.ClosedAt.IsZero() {
 		t.Errorf("%+v, %v", it, err)

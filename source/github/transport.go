@@ -138,16 +138,14 @@ func (t *transport) close() {
 	}
 }
 
-// followRedirect decides on one more hop: of reads alone, within the origin,
-// three at most (P9). Go would turn a redirected POST into a GET, and send it
-// wherever it is told.
+// followRedirect decides on one more hop: of reads alone, three at most (P9).
+// Go would turn a redirected POST into a GET. That a hop stays within the
+// origin is RoundTrip's to see to, as of any other request.
 func followRedirect(base *url.URL) func(*http.Request, []*http.Request) error {
-	return func(req *http.Request, via []*http.Request) error {
+	return func(_ *http.Request, via []*http.Request) error {
 		switch {
 		case via[0].Method != http.MethodGet && via[0].Method != http.MethodHead:
 			return fmt.Errorf("%s redirects a %s, which is not followed", base.Host, via[0].Method)
-		case !sameOrigin(base, req.URL):
-			return foreign(req.URL)
 		case len(via) > maxHops:
 			return fmt.Errorf("%s redirects more than %d times", base.Host, maxHops)
 		}

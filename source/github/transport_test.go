@@ -241,6 +241,10 @@ func TestWire(t *testing.T) {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
+	clear := newWire(&url.URL{Scheme: "http", Host: "localhost"})
+	if _, err := clear.DialContext(t.Context(), "tcp", "192.0.2.1:80"); err == nil || !strings.Contains(err.Error(), "not loopback") {
+		t.Errorf("clear text to elsewhere: %v", err)
+	}
 	for base, proxied := range map[string]bool{"https://api.github.com": true, "http://127.0.0.1:1": false, "https://localhost": false} {
 		u, err := url.Parse(base)
 		if err != nil {

@@ -19,47 +19,54 @@ import (
 // may have written is refused by name.
 func TestRefused(t *testing.T) {
 	tests := []struct {
-		name   string
-		break_ func(t *testing.T, w *world) string
+		name, says string
+		spoil      func(t *testing.T, w *world) string
 	}{
-		{"an item that anybody may write", func(t *testing.T, w *world) string {
+		{"an item that anybody may write", "chmod o-w", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1", "item.md")
 			chmod(t, path, 0o646)
 			return path
 		}},
-		{"a folder that anybody may write", func(t *testing.T, w *world) string {
+		{"a folder that anybody may write", "chmod o-w", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1")
 			chmod(t, path, 0o757)
 			return path
 		}},
-		{"a comments folder that anybody may write", func(t *testing.T, w *world) string {
+		{"a comments folder that anybody may write", "chmod o-w", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1", "comments")
 			chmod(t, path, 0o757)
 			return path
 		}},
-		{"a linked item", func(t *testing.T, w *world) string {
+		{"a linked item", "symbolic link", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1", "item.md")
 			relink(t, path)
 			return path
 		}},
-		{"a linked folder", func(t *testing.T, w *world) string {
+		{"a linked folder", "symbolic link", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1")
 			relink(t, path)
 			return path
 		}},
-		{"a linked comments folder", func(t *testing.T, w *world) string {
+		{"a linked comments folder", "symbolic link", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1", "comments")
 			relink(t, path)
 			return path
 		}},
-		{"a pipe", func(t *testing.T, w *world) string {
+		{"a file where a folder should be", "not a folder", func(t *testing.T, w *world) string {
+			path := filepath.Join(w.dir, "1")
+			if err := os.RemoveAll(path); err != nil {
+				t.Fatal(err)
+			}
+			return w.put(t, "1", "no folder\n")
+		}},
+		{"a pipe", "special file", func(t *testing.T, w *world) string {
 			path := filepath.Join(w.dir, "1", "item.md")
 			if err := errors.Join(os.Remove(path), syscall.Mkfifo(path, 0o600)); err != nil {
 				t.Fatal(err)
 			}
 			return path
 		}},
-		{"a file that is too large", func(t *testing.T, w *world) string {
+		{"a file that is too large", "larger than 1 MiB", func(t *testing.T, w *world) string {
 			return w.put(t, "1/item.md", strings.Repeat("x", maxFile+1))
 		}},
 	}
@@ -68,9 +75,9 @@ func TestRefused(t *testing.T) {
 			w := newWorld(t)
 			w.item(t, 1, "one", "octocat", strconv.Quote(label), "open")
 			w.Say(t, 1, "octocat", "hello", time.Now())
-			path := tt.break_(t, w)
+			path := tt.spoil(t, w)
 			listing := listed(t, w.source(t, Options{}))
-			if len(listing.Items) != 0 || len(listing.Bad) != 1 || !strings.Contains(listing.Bad[0].Err.Error(), path) {
+			if len(listing.Items) != 0 || len(listing.Bad) != 1 || !strings.Contains(listing.Bad[0].Err.Error(), path) || !strings.Contains(listing.Bad[0].Err.Error(), tt.says) {
 				t.Errorf("listing %+v does not refuse %s by name", listing, path)
 			}
 		})

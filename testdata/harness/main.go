@@ -23,6 +23,7 @@ import (
 type options struct {
 	log                       string
 	rawAfter, exitAfter       time.Duration
+	bracketAfter              time.Duration
 	exitCode                  int
 	ignoreTerm, noBracket     bool
 	cooked, child, failResume bool
@@ -34,6 +35,7 @@ func parse() options {
 	var o options
 	flag.StringVar(&o.log, "log", "", "file to append records to (required)")
 	flag.DurationVar(&o.rawAfter, "raw-after", 0, "wait this long before the terminal is put into raw mode")
+	flag.DurationVar(&o.bracketAfter, "bracket-after", 0, "wait this long between raw mode and bracketed paste")
 	flag.DurationVar(&o.exitAfter, "exit-after", 0, "exit this long after the start; 0: never")
 	flag.IntVar(&o.exitCode, "exit-code", 0, "exit status of -exit-after and -fail-resume")
 	flag.BoolVar(&o.ignoreTerm, "ignore-term", false, "ignore SIGTERM and SIGHUP (they are logged)")
@@ -105,6 +107,7 @@ func read(o options, log *harnesslog.Writer, done chan<- string) {
 			return
 		}
 		if !o.noBracket {
+			time.Sleep(o.bracketAfter)
 			fmt.Print("\x1b[?2004h")
 		}
 		log.Raw()

@@ -1,0 +1,162 @@
+package migrate
+
+import (
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// handle is what an earlier release kept of a session on its machine.
+type handle struct {
+	ref workitem.Ref
+	url string
+	// session is the row it becomes; Host and EndedAt are not said.
+	session record.Session
+	// bound says that it names no conversation: a pull request that only belongs
+	// to an issue's session.
+	bound bool
+	// deliveries are the ids of what was delivered into the session last.
+	deliveries []string
+	// strange says which fields have a form that nothing is done with.
+	strange []string
+	pulls   []pull
+}
+
+// pull is a pull request that belongs to a session. raw is how it was written;
+// bad says why it cannot be used.
+type pull struct {
+	handle
+	raw object
+	bad *fault
+}
+
+// parseHandle reads a session handle. What it says of deliveries and pull
+// requests is good also beside a fault in the rest.
+func parseHandle(doc object) (handle, *fault) {
+	var h handle
+	var bad *fault
+	if h.ref, bad = handleRef(doc); bad != nil {
+		return h, bad
+	}
+	if h.deliveries, bad = asTexts(doc["recentDeliveries"]); bad != nil {
+		return h, bad.in("recentDeliveries")
+	}
+	if h.pulls, bad = parsePulls(doc["pullRequests"]); bad != nil {
+		return h, bad.in("pullRequests")
+	}
+	if h.url, bad = asText(doc["url"]); bad != nil {
+		return h, bad.in("url")
+	}
+	h.session, bad = parseSession(doc)
+	h.tame()
+	return h, bad
+}
+
+func handleRef(doc object) (workitem.Ref, *fault) {
+	item, bad := asObject(doc["workItem"])
+	if bad != nil {
+		return workitem.Ref{}, bad.in("workItem")
+	}
+	ref, bad := refOf(item["ref"])
+	return ref, bad.in("workItem", "ref")
+}
+
+// refOf reads a ref; it must be there.
+func refOf(raw []byte) (workitem.Ref, *fault) {
+	text, bad := asText(raw)
+	if bad != nil {
+		return workitem.Ref{}, bad
+	}
+	ref, err := workitem.ParseRef(text)
+	if err != nil {
+		return workitem.Ref{}, faultf("%v", err)
+	}
+	return ref, nil
+}
+
+func parsePulls(raw []byte) ([]pull, *fault) {
+	list, bad := asList(raw)
+	if bad != nil {
+		return nil, bad
+	}
+	pulls := make([]pull, len(list))
+	for i, entry := range list {
+		p := &pulls[i]
+		if p.raw, p.bad = asObject(entry); p.bad == nil {
+			p.handle, p.bad = parseHandle(p.raw)
+		}
+		p.bad = p.bad.in(i)
+	}
+	return pulls, nil
+}
+
+func parseSession(doc object) (s record.Session, bad *fault) {
+	status := string(record.Active)
+	for _, field := range []struct {
+		key string
+		to  *string
+	}{
+		{"harness", &s.Harness}, {"harnessSessionId", &s.HarnessSessionID}, {"cwd", &s.Cwd},
+		{"tmuxTarget", &s.TmuxTarget}, {"status", &status},
+	} {
+		text, bad := asText(doc[field.key])
+		if bad != nil {
+			return s, bad.in(field.key)
+		}
+		if field.key != "status" || text != "" {
+			*field.to = text
+		}
+	}
+	if s.Status = record.Status(status); !slices.Contains([]record.Status{record.Active, record.Paused, record.Shut}, s.Status) {
+		return s, faultf("%s is no status; there are active, paused and closed", echo(status)).in("status")
+	}
+	if s.CreatedAt, bad = asTime(doc["createdAt"]); bad != nil {
+		return s, bad.in("createdAt")
+	}
+	if s.LastEventAt, bad = asTime(doc["lastEventAt"]); bad != nil {
+		return s, bad.in("lastEventAt")
+	}
+	return s, nil
+}
+
+// uuidLike is the form of the ids that harnesses give their conversations.
+var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
+
+// tmuxName is what may stand in a tmux target of ours (D8).
+var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,249}$`)
+
+var harnessName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
+
+const maxPath = 4096
+
+// tame takes out what has a form that no release gave it, so that nothing is
+// ever done with it (A5). It stays in the form of the document.
+func (h *handle) tame() {
+	h.bound = h.session.HarnessSessionID == "" && h.session.TmuxTarget == ""
+	h.session.TmuxTarget = strings.NewReplacer(".", "_", ":", "_").Replace(h.session.TmuxTarget)
+	for _, field := range []struct {
+		name  string
+		value *string
+		good  func(string) bool
+	}{
+		{"harness", &h.session.Harness, harnessName.MatchString},
+		{"harnessSessionId", &h.session.HarnessSessionID, uuidLike.MatchString},
+		{"cwd", &h.session.Cwd, plainPath},
+		{"tmuxTarget", &h.session.TmuxTarget, tmuxName.MatchString},
+	} {
+		if *field.value != "" && !field.good(*field.value) {
+			h.strange = append(h.strange, field.name)
+			*field.value = ""
+		}
+	}
+}
+
+func plainPath(path string) bool {
+	return len(path) <= maxPath && filepath.IsAbs(path) && filepath.Clean(path) == path &&
+		!strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) })
+}

@@ -1,0 +1,221 @@
+//go:build unix
+
+package session
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"theloop/record"
+	"theloop/session/tmux"
+	"theloop/testdata/harness/harnesslog"
+	"theloop/workitem"
+)
+
+// harnessPath is the test harness, built once.
+var harnessPath string
+
+func TestMain(m *testing.M) {
+	if len(os.Args) == 3 && os.Args[1] == "session-exec" { // this program, in a pane
+		fmt.Fprintln(os.Stderr, "the-loop:", tmux.Exec(context.Background(), os.Args[2]))
+		os.Exit(1)
+	}
+	os.Exit(runTests(m))
+}
+
+func runTests(m *testing.M) int {
+	dir, err := os.MkdirTemp("", "harness")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(dir)
+	harnessPath = filepath.Join(dir, "harness")
+	if out, err := exec.Command("go", "build", "-o", harnessPath, "theloop/testdata/harness").CombinedOutput(); err != nil {
+		fmt.Printf("build the harness: %v\n%s", err, out)
+		return 1
+	}
+	code := m.Run()
+	if err := goleak.Find(); err != nil {
+		fmt.Println(err)
+		return 1
+	}
+	return code
+}
+
+// rig is a host on a real tmux server of the test's own, with a harness that
+// logs what reaches it, byte for byte.
+type rig struct {
+	t        *testing.T
+	dir      string // short: a socket's path may have 107 bytes
+	log      string
+	tmux     *tmux.Server
+	ledger   *memory
+	host     *Host
+	settings Settings
+	events   []string
+	at       map[string]func()
+	// dies says that harnesses end by themselves at once.
+	dies bool
+}
+
+func newRig(t *testing.T, flags ...string) *rig {
+	t.Helper()
+	return newRigWith(t, tmux.Options{}, flags...)
+}
+
+func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
+	t.Helper()
+	dir, err := os.MkdirTemp("/tmp", "ls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("TMUX_TMPDIR", dir)
+	t.Setenv("HOME", dir)
+	t.Setenv("TMUX", "")
+	t.Setenv("GH_TOKEN", "a-secret")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.Instance, o.Exe = testInstance, self
+	server, err := tmux.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{t: t, dir: dir, log: filepath.Join(dir, "log"), tmux: server, ledger: newMemory(t), at: map[string]func(){}}
+	t.Cleanup(func() {
+		_ = exec.Command("tmux", "kill-server").Run()
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	command := slices.Concat([]string{harnessPath, "-log", r.log}, flags)
+	r.settings = Settings{
+		Harness: "test", Workdir: dir, ReadyWait: 5 * time.Second, ResumeProbe: 300 * time.Millisecond,
+		ResumeOnRespawn: true, RemainOnExit: true, KeepSessionOnClose: true, KillHarnessOnClose: true,
+		KillGrace: time.Second, MaxRetries: 3,
+		Harnesses: map[string]Harness{"test": {
+			Command: append(slices.Clone(command), "-session-id", sessionIDArg, promptArg),
+			Resume:  append(slices.Clone(command), "-resume", sessionIDArg, promptArg),
+		}},
+	}
+	r.host = r.newHost(testRun)
+	r.ledger.put(octoRef, record.Observe{Item: octoItem()}, record.FirstSeen{At: time.Now().Add(-time.Hour)},
+		record.Command{Control: record.Control{Command: "start", Source: "comment", Actor: "octocat"}})
+	return r
+}
+
+func (r *rig) newHost(run string) *Host {
+	r.t.Helper()
+	h, err := New(Options{
+		Ledger: r.ledger, Tmux: r.tmux, Instance: testInstance, Host: testHost, Run: run,
+		Settings: func() Settings { return r.settings }, Authorized: members, Admit: admit,
+		Emit: func(event string, _ map[string]any) { r.events = append(r.events, event) },
+		Failpoint: func(name string) {
+			if f := r.at[name]; f != nil {
+				delete(r.at, name)
+				f()
+			}
+		},
+		Log: slog.New(slog.DiscardHandler),
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	h.pause = func(context.Context, time.Duration) error { r.probe(); return nil }
+	return h
+}
+
+// probe waits until a harness that was started is up, or gone again: on a busy
+// machine that takes longer than a test's patience.
+func (r *rig) probe() {
+	r.eventually("the harness is up or gone", func() bool {
+		l := r.look()
+		if l.State == tmux.Dead {
+			return l.ExitStatus != ""
+		}
+		return !r.dies && slices.ContainsFunc(r.records(), func(rec harnesslog.Record) bool {
+			return rec.Kind == "raw" && strings.HasSuffix(l.Identity, "/"+strconv.Itoa(rec.PID))
+		})
+	})
+}
+
+// deliver holds, queues and delivers a comment, as a cycle and its queue do.
+func (r *rig) deliver(c workitem.Comment) Result {
+	r.t.Helper()
+	if r.ledger.row(octoRef, c.ID).State == "" {
+		r.ledger.put(octoRef, record.Hold{Note: record.NoteOf(c)})
+	}
+	r.ledger.put(octoRef, record.Queue{Comment: c.ID, DeliveryID: record.CommentDeliveryID(c.ID), Run: r.host.Run})
+	return r.host.Deliver(r.t.Context(), Delivery{
+		Ref: octoRef, DeliveryID: record.CommentDeliveryID(c.ID), Comment: c, Story: Story{Item: octoItem()},
+	})
+}
+
+func (r *rig) look() tmux.Look {
+	return r.tmux.Look(r.t.Context(), tmux.Target{Owner: octoOwner})
+}
+
+func (r *rig) records() []harnesslog.Record {
+	r.t.Helper()
+	records, err := harnesslog.Read(r.log)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return records
+}
+
+// texts waits until the harness was told n texts, and returns all it was told.
+func (r *rig) texts(n int) []string {
+	r.t.Helper()
+	r.eventually(fmt.Sprintf("%d texts", n), func() bool { return len(harnesslog.Texts(r.records())) >= n })
+	return harnesslog.Texts(r.records())
+}
+
+func (r *rig) eventually(what string, ok func() bool) {
+	r.t.Helper()
+	deadline := time.Now().Add(10 * time.Second)
+	for !ok() {
+		if time.Now().After(deadline) {
+			r.t.Fatalf("%s: not within 10 s; the log is %+v", what, r.records())
+		}
+		<-time.After(5 * time.Millisecond)
+	}
+}
+
+// exits ends the harness as a person would who closes it.
+func (r *rig) exits() {
+	r.t.Helper()
+	identity := strings.Split(r.look().Identity, "/")
+	pid, err := strconv.Atoi(identity[2])
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
+		r.t.Fatal(err)
+	}
+	r.eventually("the pane is dead", func() bool { return r.look().State == tmux.Dead })
+}
+
+func (r *rig) killed(failpoint string, job func()) {
+	r.t.Helper()
+	r.at[failpoint] = func() { panic(death{}) }
+	defer func() {
+		if _, ok := recover().(death); !ok {
+			r.t.Errorf("the job was not killed at %q", failpoint)
+		}
+	}()
+	job()
+}
