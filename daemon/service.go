@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -213,7 +212,7 @@ func (s *service) assemble(ctx context.Context) (err error) {
 		s.o.Log.Debug("buffers of killed clients stay for now", "error", err)
 	}
 	s.poller = poller.New(poller.Options{
-		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: sessions{host, s.tmux, s.ledger.Instance()},
+		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: host,
 		Queue: work{s.queue, host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
 		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
 	})
@@ -238,26 +237,4 @@ func deliveries(held []record.Held) []record.Held {
 		}
 	}
 	return out
-}
-
-// sessions is what the poller sees of the sessions of this machine.
-type sessions struct {
-	*session.Host
-	tmux     *tmux.Server
-	instance string
-}
-
-// Live counts the sessions of this ledger whose pane is alive.
-func (s sessions) Live(ctx context.Context) (int, error) {
-	all, err := s.tmux.LookAll(ctx)
-	if err != nil {
-		return 0, err
-	}
-	live := 0
-	for _, l := range all {
-		if l.State == tmux.Live && strings.HasPrefix(l.Owner, s.instance+"-") { // D6
-			live++
-		}
-	}
-	return live, nil
 }

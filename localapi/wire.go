@@ -132,7 +132,7 @@ func describeSession(s *record.Session, host string) *Session {
 		return nil
 	}
 	status := string(s.Status)
-	if s.Host != "" && host != "" && s.Host != host {
+	if !s.Here(host) {
 		status = Elsewhere
 	}
 	return &Session{

@@ -20,16 +20,10 @@ const (
 // it is another machine's, or it was closed before the item was first seen
 // again (P8: a reopened item begins afresh).
 func conversation(rec record.Record, host string) *record.Session {
-	s := rec.Session
-	switch {
-	case s == nil:
-		return nil
-	case s.Host != "" && host != "" && s.Host != host:
-		return nil
-	case s.Status == record.Shut && !s.EndedAt.IsZero() && s.EndedAt.Before(rec.Item.FirstSeenAt):
+	if !rec.Session.Here(host) || rec.Bygone() {
 		return nil
 	}
-	return s
+	return rec.Session
 }
 
 func (d *decider) session() *record.Session { return conversation(d.rec(), d.f.Host) }

@@ -216,6 +216,26 @@ type Session struct {
 // session is not open.
 func (s *Session) Open() bool { return s != nil && s.Status != Shut }
 
+// Bygone reports whether the session row is of a conversation from before the
+// item's first sight: the item had ended, was forgotten and is open again. Such
+// a conversation is never gone on with (P8).
+func (r Record) Bygone() bool {
+	s, seen := r.Session, r.Item.FirstSeenAt
+	if s == nil || s.Status != Shut {
+		return false
+	}
+	if s.EndedAt.IsZero() {
+		return s.CreatedAt.Before(seen)
+	}
+	return !s.EndedAt.After(seen)
+}
+
+// Here reports whether the session row is of this machine, as far as either
+// says. A row of another machine counts as none.
+func (s *Session) Here(host string) bool {
+	return s != nil && (s.Host == "" || host == "" || s.Host == host)
+}
+
 // Link says which item's session a pull request's comments go to (P3).
 type Link struct {
 	Target string    `json:"target"`

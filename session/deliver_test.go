@@ -43,7 +43,7 @@ func TestDeliver(t *testing.T) {
 		{"no answer, sent", func(w *world) { w.live(); w.tmux.script["paste"] = []string{"lost"} },
 			want{Unknown, record.Running, 1, false, 1}, []string{"look", "ready", "paste"}, ""},
 		{"refused once (D3)", func(w *world) { w.live(); w.tmux.script["paste"] = []string{"skip"} },
-			want{Done, record.IsDone, 1, false, 1}, []string{"look", "ready", "paste", "look", "look", "ready", "paste"}, "dispatch.succeeded"},
+			want{Done, record.IsDone, 1, false, 1}, []string{"look", "ready", "paste", "look", "look", "paste"}, "dispatch.succeeded"},
 		{"refused twice (D3)", func(w *world) { w.live(); w.tmux.script["paste"] = []string{"skip", "skip"} },
 			want{Failed, record.Idle, 1, false, 0}, nil, "dispatch.failed"},
 		{"refused, and then silent", func(w *world) {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"sync"
 	"time"
 
 	"theloop/record"
@@ -162,6 +163,9 @@ const (
 type Host struct {
 	Options
 	prompts *prompter
+	// ready holds the lives whose terminal was found ready (D4); it only saves the
+	// wait.
+	ready sync.Map
 	// pause waits; tests put their own in.
 	pause func(context.Context, time.Duration) error
 }

@@ -53,15 +53,25 @@ func (j *job) needless(ctx context.Context, l life) verdict {
 	return verdict{Result: Done}
 }
 
+// awaitReady waits, once for each life of a pane, until its terminal is ready for
+// a paste: a harness that has not switched it loses text without an error; one
+// that never does is a program of lines, which takes it (D4).
+func (j *job) awaitReady(ctx context.Context, l tmux.Look) {
+	if _, was := j.ready.Load(l.Identity); was {
+		return
+	}
+	if err := j.Tmux.Ready(ctx, l, j.settings.ReadyWait); err == nil {
+		j.ready.Store(l.Identity, true)
+	}
+}
+
 // paste puts the event into the live conversation (D3).
 func (j *job) paste(ctx context.Context, v view, p place, last bool) verdict {
 	prompt, err := j.prompts.news(j.ask, j.settings)
 	if err != nil {
 		return j.fail(ctx, err, false)
 	}
-	// A harness that has not switched its terminal loses text without an error; one
-	// that never does is a program of lines, which takes it (D4).
-	_ = j.Tmux.Ready(ctx, p.look, j.settings.ReadyWait)
+	j.awaitReady(ctx, p.look)
 	span, stop := j.begin(ctx, p.look.Identity, false)
 	if stop != nil {
 		return *stop

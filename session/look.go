@@ -37,8 +37,8 @@ func (h *Host) Live(ctx context.Context) (int, error) {
 
 // local is the session row when it is this machine's, else nil.
 func (h *Host) local(rec record.Record) *record.Session {
-	if s := rec.Session; s != nil && (s.Host == "" || h.Host == "" || s.Host == h.Host) {
-		return s
+	if rec.Session.Here(h.Host) {
+		return rec.Session
 	}
 	return nil
 }

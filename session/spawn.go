@@ -147,7 +147,7 @@ func (j *job) probe(ctx context.Context, started tmux.Look) (stop *verdict, died
 // between its commit and tmux (B8).
 func (j *job) plan(v view, p place, mayResume bool) (launch, error) {
 	name, id := v.conversation(p, j.settings)
-	l := launch{emptyRing: v.forgotten()}
+	l := launch{emptyRing: v.owner.Bygone()}
 	var err error
 	if mayResume && j.settings.ResumeOnRespawn && id != "" {
 		if l.harness, err = j.settings.harness(name); err == nil && len(l.harness.Resume) > 0 {
@@ -190,7 +190,7 @@ func (j *job) order(l launch, v view, command []string) (launch, error) {
 // made for before anybody could write its row.
 func (v view) conversation(p place, s Settings) (harness, id string) {
 	row := v.session
-	if row != nil && !v.forgotten() && usableSessionID(row.HarnessSessionID) {
+	if row != nil && !v.owner.Bygone() && usableSessionID(row.HarnessSessionID) {
 		return v.harnessName(s), row.HarnessSessionID
 	}
 	inPane := p.pane.HarnessSessionID
@@ -198,18 +198,4 @@ func (v view) conversation(p place, s Settings) (harness, id string) {
 		return v.harnessName(s), inPane
 	}
 	return "", ""
-}
-
-// forgotten reports whether the row's conversation is from before the item's
-// first sight: the item had ended, was forgotten and is open again. It is never
-// resumed (P8).
-func (v view) forgotten() bool {
-	row, seen := v.session, v.owner.Item.FirstSeenAt
-	if row == nil || row.Status != record.Shut {
-		return false
-	}
-	if row.EndedAt.IsZero() {
-		return row.CreatedAt.Before(seen)
-	}
-	return !row.EndedAt.After(seen)
 }

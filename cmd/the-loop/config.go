@@ -8,7 +8,9 @@ import (
 )
 
 type configGroup struct {
-	Check configCheckCmd `cmd:"" help:"Check every key, with line and column."`
+	Check  configCheckCmd  `cmd:"" help:"Check every key, with line and column."`
+	Init   configInitCmd   `cmd:"" help:"Write a commented starter file."`
+	Schema configSchemaCmd `cmd:"" help:"Every key, its default and its meaning."`
 }
 
 type configCheckCmd struct{ format }

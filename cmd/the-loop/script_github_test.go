@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"net/http"
 	"regexp"
 	"slices"
@@ -63,24 +64,24 @@ type githubVerb struct {
 var githubVerbs = map[string]githubVerb{
 	"repo": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) { s.AddRepo(args[0]) }},
 	"issue": {3, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
-		s.AddIssue(args[0], githubtest.Issue{Author: args[1], Title: spelled(ts, args[2]), Labels: args[3:]})
+		s.AddIssue(args[0], githubtest.Issue{Author: spelled(ts, args[1]), Title: spelled(ts, args[2]), Labels: args[3:]})
 	}},
 	"pull": {3, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
-		s.AddIssue(args[0], githubtest.Issue{Author: args[1], Title: spelled(ts, args[2]), Labels: args[3:], Pull: true})
+		s.AddIssue(args[0], githubtest.Issue{Author: spelled(ts, args[1]), Title: spelled(ts, args[2]), Labels: args[3:], Pull: true})
 	}},
 	"comment": {3, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		repo, n := itemOf(ts, args[0])
-		s.AddComment(repo, n, githubtest.Comment{Author: args[1], Body: spelled(ts, args[2])})
+		s.AddComment(repo, n, githubtest.Comment{Author: spelled(ts, args[1]), Body: spelled(ts, args[2])})
 	}},
 	"review": {3, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		repo, n := itemOf(ts, args[0])
-		s.AddReview(repo, n, githubtest.Comment{Author: args[1], Body: spelled(ts, args[2])})
+		s.AddReview(repo, n, githubtest.Comment{Author: spelled(ts, args[1]), Body: spelled(ts, args[2])})
 	}},
 	"inline": {5, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		repo, n := itemOf(ts, args[0])
 		line, err := strconv.Atoi(args[3])
 		ts.Check(err)
-		s.AddInline(repo, n, githubtest.Comment{Author: args[1], Path: args[2], Line: line, OriginalLine: line, Body: spelled(ts, args[4])})
+		s.AddInline(repo, n, githubtest.Comment{Author: spelled(ts, args[1]), Path: args[2], Line: line, OriginalLine: line, Body: spelled(ts, args[4])})
 	}},
 	"label": {1, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		repo, n := itemOf(ts, args[0])
@@ -95,7 +96,9 @@ var githubVerbs = map[string]githubVerb{
 		if len(args) > 2 {
 			message = spelled(ts, args[2])
 		}
-		s.repair = s.Inject(githubtest.Fault{On: args[1], Instead: githubtest.Status(status, message)})
+		body, err := json.Marshal(map[string]string{"message": message})
+		ts.Check(err)
+		s.repair = s.Inject(githubtest.Fault{On: args[1], Instead: githubtest.Text(status, "application/json", string(body))})
 	}},
 	"repair": {0, func(_ *testscript.TestScript, s *tracker, _ bool, _ []string) { s.repair() }},
 	"asked": {1, func(ts *testscript.TestScript, s *tracker, neg bool, args []string) {

@@ -81,7 +81,12 @@ func prepare(e *testscript.Env) error {
 	if err != nil {
 		return err
 	}
+	module, err := filepath.Abs(moduleRoot)
+	if err != nil {
+		return err
+	}
 	e.Setenv("BIN", filepath.Dir(program))
+	e.Setenv("MODULE", module)
 	t := e.T().(testing.TB)
 	e.Values[worldKey{}] = &world{t: t, snapshots: map[string]snapshot{}}
 	t.Cleanup(func() { // when background commands have ended, which is after every Defer

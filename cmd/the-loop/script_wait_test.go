@@ -124,11 +124,11 @@ func agentCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) < 2 || args[0] != "heard" {
 		ts.Fatalf("usage: [!] agent heard [-count=N] REGEXP")
 	}
-	count := 0
+	count, exactly := 1, false
 	if text, ok := strings.CutPrefix(args[1], "-count="); ok {
 		n, err := strconv.Atoi(text)
 		ts.Check(err)
-		count, args = n, args[1:]
+		count, exactly, args = n, true, args[1:]
 	}
 	what, log := regexp.MustCompile(args[1]), ts.MkAbs("agent.log")
 	if neg {
@@ -137,13 +137,14 @@ func agentCmd(ts *testscript.TestScript, neg bool, args []string) {
 		}
 		return
 	}
+	heard := func() int { return len(what.FindAllString(told(ts, log), -1)) }
 	eventually(ts, func() string {
-		if what.MatchString(told(ts, log)) {
+		if heard() >= count {
 			return ""
 		}
-		return fmt.Sprintf("no agent was told %s:\n%s", what, told(ts, log))
+		return fmt.Sprintf("no agent was told %s %d times:\n%s", what, count, told(ts, log))
 	})
-	if n := len(what.FindAllString(told(ts, log), -1)); count > 0 && n != count {
+	if n := heard(); exactly && n != count {
 		ts.Fatalf("an agent was told %s %d times, not %d:\n%s", what, n, count, told(ts, log))
 	}
 }

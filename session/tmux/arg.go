@@ -13,10 +13,11 @@ import (
 // value does not, and word, number and identity are the only places that convert one. A test holds the package to that.
 type arg string
 
-// maxWord bounds a single value: names and marks are far shorter, and tmux takes about 16 KiB for all arguments.
-const maxWord = 256
+// maxWord bounds a single value: a session name of host, owner and repository may have 400 characters, and tmux takes
+// about 16 KiB for all arguments.
+const maxWord = 512
 
-// word lets a value into an argument: 1 to 256 of [A-Za-z0-9_-], not starting with "-".
+// word lets a value into an argument: 1 to 512 of [A-Za-z0-9_-], not starting with "-".
 func word(what, s string) (arg, error) {
 	if s == "" || len(s) > maxWord || s[0] == '-' {
 		return "", fmt.Errorf("%s %q cannot be given to tmux: it must be 1 to %d letters, digits, _ or -, and not start with -", what, s, maxWord)

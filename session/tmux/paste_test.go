@@ -233,11 +233,11 @@ func TestD3DeadPane(t *testing.T) {
 		t.Errorf("%v %v", outcome, err)
 	}
 	r.alive(server)
-	tally := map[Outcome]int{}
+	tally, done := map[Outcome]int{}, []string(nil)
 	for i := range soak(150) {
 		name := fmt.Sprint("loop-d", i)
-		r.tmux("new-session", "-d", "-s", name, "sleep 1000", ";", "set-option", "-p", "-t", "="+name+":", "remain-on-exit", "on",
-			";", "set-option", "-p", "-t", "="+name+":", "@the_loop_owner", owner(name))
+		r.tmux(append(done, "new-session", "-d", "-s", name, "sleep", "1000", ";", "set-option", "-p", "-t", "="+name+":", "remain-on-exit", "on",
+			";", "set-option", "-p", "-t", "="+name+":", "@the_loop_owner", owner(name))...)
 		l := r.lookAt(name)
 		var wait sync.WaitGroup
 		wait.Go(func() {
@@ -253,7 +253,7 @@ func TestD3DeadPane(t *testing.T) {
 			t.Errorf("round %d: %v but ring %q", i, outcome, ring)
 		}
 		tally[outcome]++
-		r.tmux("kill-session", "-t", "="+name+":")
+		done = []string{"kill-session", "-t", "=" + name + ":", ";"}
 	}
 	r.alive(server)
 	if tally[OK] == 0 || tally[Skip] == 0 {

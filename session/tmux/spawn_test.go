@@ -82,8 +82,7 @@ func TestD8OddProgramPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var r *rig
-	r = newRig(t)
+	r := newRig(t)
 	odd := filepath.Join(r.dir, "o'd \"$(touch pwned)\" #{pid} ; \\", "the-loop;")
 	if err := os.MkdirAll(filepath.Dir(odd), 0o700); err != nil {
 		t.Fatal(err)
@@ -263,7 +262,7 @@ func TestSpawnRefusesBadOrders(t *testing.T) {
 		"prompt too long":     func(s *Spawn) { s.Order.Prompt = strings.Repeat("x", MaxPrompt+1) },
 		"nowhere to put it":   func(s *Spawn) { s.Order.Prompt, s.Order.Argv = "x", []string{"true"} },
 		"too much":            func(s *Spawn) { s.Order.Env = []string{"A=" + strings.Repeat("x", 2*maxOrder)} },
-		"session id too long": func(s *Spawn) { s.HarnessSession = strings.Repeat("é", 200) },
+		"session id too long": func(s *Spawn) { s.HarnessSession = strings.Repeat("é", 300) },
 	} {
 		sp := Spawn{Name: "loop-a", Owner: "o", Order: good}
 		change(&sp)
@@ -285,4 +284,16 @@ func TestD5NotRetained(t *testing.T) {
 		t.Fatal(outcome, err)
 	}
 	eventually(t, "the session goes", func() bool { return r.lookAt("loop-a").State == Absent })
+}
+
+// D6: the longest names that hosts, owners and repositories can make fit.
+func TestD6LongNames(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	name := SessionName("github-" + strings.Repeat("h", 250) + "-" + strings.Repeat("o", 39) + "-" + strings.Repeat("r", 100) + "-1234567890")
+	sp := Spawn{Name: name, Owner: owner(name), HarnessSession: strings.Repeat("é", 120), Mark: Mark("1"), Retain: true, Order: r.order(r.logPath())}
+	look, outcome, err := r.Spawn(t.Context(), sp)
+	if outcome != OK || look.Name != name || look.HarnessSession != sp.HarnessSession {
+		t.Errorf("%v %v: %+v", outcome, err, look)
+	}
 }
