@@ -18,7 +18,7 @@ import (
 // clean is false when a --once had errors or a dispatch of it failed (C7). The
 // error says why it was not started, or what ended it.
 func Run(ctx context.Context, o Options) (clean bool, err error) {
-	harden()
+	restore := harden()
 	cfg, warnings, err := config.Load(o.Config)
 	if err != nil {
 		return false, err
@@ -27,6 +27,7 @@ func Run(ctx context.Context, o Options) (clean bool, err error) {
 		return false, err
 	}
 	s, err := start(ctx, o, cfg)
+	restore()
 	if err != nil {
 		return false, err
 	}

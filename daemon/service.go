@@ -37,6 +37,7 @@ type service struct {
 	tmux     *tmux.Server
 	queue    *dispatch.Queue
 	trackers *trackers
+	host     *session.Host
 	poller   *poller.Poller
 	reloader *config.Reloader
 	// closers undo the start, last first.
@@ -81,7 +82,7 @@ func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err e
 			err = errors.Join(err, s.close())
 		}
 	}()
-	steps := []func(context.Context) error{s.takeLock, s.findTools, s.openLedger, s.serve, s.assemble}
+	steps := []func(context.Context) error{s.takeLock, s.findTools, s.openLedger, s.serve}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -174,14 +175,24 @@ func (s *service) openLedger(ctx context.Context) (err error) {
 	return nil
 }
 
-func (s *service) serve(context.Context) error {
+// serve makes the control socket and answers on it once there is something to
+// answer from.
+func (s *service) serve(ctx context.Context) error {
 	l, err := localapi.Listen(s.root)
 	if err != nil {
 		return err
 	}
-	server := localapi.Serve(l, localapi.Local{Ledger: s.ledger, Host: HostID()}, s.o.Log)
+	if err := s.assemble(ctx); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	server := localapi.Serve(l, s.local(), s.o.Log)
 	s.onClose(server.Close)
 	return nil
+}
+
+func (s *service) local() localapi.Local {
+	f := forgetter{ledger: s.ledger, host: s.host, queue: s.queue, id: HostID()}
+	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget}
 }
 
 // assemble makes the parts that work: sessions, queue, poller.
@@ -189,7 +200,7 @@ func (s *service) assemble(ctx context.Context) (err error) {
 	if s.tmux, err = s.newTmux(s.ledger.Instance()); err != nil {
 		return err
 	}
-	host, err := session.New(session.Options{
+	s.host, err = session.New(session.Options{
 		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
 		Settings:   func() session.Settings { return s.current().session },
 		Admit:      s.admit,
@@ -212,8 +223,8 @@ func (s *service) assemble(ctx context.Context) (err error) {
 		s.o.Log.Debug("buffers of killed clients stay for now", "error", err)
 	}
 	s.poller = poller.New(poller.Options{
-		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: host,
-		Queue: work{s.queue, host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
+		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: s.host,
+		Queue: work{s.queue, s.host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
 		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
 	})
 	s.beat = heartbeat.NewWriter(filepath.Join(s.root, heartbeat.File), s.o.Log)

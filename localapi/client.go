@@ -76,7 +76,16 @@ func (c *Client) Items(ctx context.Context, f func(Summary) error) error {
 }
 
 func (c *Client) get(ctx context.Context, path string) (io.ReadCloser, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://poller"+path, nil)
+	resp, err := c.ask(ctx, http.MethodGet, path, nil)
+	if err != nil {
+		return nil, err
+	}
+	return resp.Body, nil
+}
+
+// ask returns an answer that is a 200, or what was answered instead as an error.
+func (c *Client) ask(ctx context.Context, method, path string, body io.Reader) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, "http://poller"+path, body)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +94,7 @@ func (c *Client) get(ctx context.Context, path string) (io.ReadCloser, error) {
 		return nil, fmt.Errorf("%w on %s: %w", ErrNoAnswer, SocketPath(c.root), err)
 	}
 	if resp.StatusCode == http.StatusOK {
-		return resp.Body, nil
+		return resp, nil
 	}
 	defer resp.Body.Close()
 	var p problem

@@ -2,7 +2,9 @@ package localapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"strings"
 	"time"
@@ -17,6 +19,8 @@ type Ledger interface {
 	// Items yields each item in key order, without its comments.
 	Items(context.Context) iter.Seq2[record.Record, error]
 	Sources(context.Context) (map[string]record.SourceRow, error)
+	// Backup writes a consistent copy of the whole ledger.
+	Backup(context.Context, io.Writer) error
 }
 
 // Local answers from a ledger that this process has open.
@@ -24,6 +28,19 @@ type Local struct {
 	Ledger Ledger
 	// Host is this machine's id.
 	Host string
+	// Faults looks for what is wrong with the ledger.
+	Faults func(context.Context) ([]string, error)
+	// Forgetter forgets items; nil where nothing may be written.
+	Forgetter func(context.Context, Forget) ([]string, error)
+}
+
+// Forget says which items are to be forgotten.
+type Forget struct {
+	Refs []workitem.Ref `json:"refs"`
+	// All is every item of the ledger.
+	All bool `json:"all"`
+	// DryRun only says what would be forgotten.
+	DryRun bool `json:"dryRun"`
 }
 
 // UnknownError is returned for a work item that the ledger does not have.
@@ -93,4 +110,19 @@ func (l Local) Items(ctx context.Context, f func(Summary) error) error {
 		}
 	}
 	return nil
+}
+
+// Check returns what is wrong with the ledger; nothing is fine.
+func (l Local) Check(ctx context.Context) ([]string, error) { return l.Faults(ctx) }
+
+// Backup writes a consistent copy of the ledger.
+func (l Local) Backup(ctx context.Context, w io.Writer) error { return l.Ledger.Backup(ctx, w) }
+
+// Forget forgets items, all or none, and returns which; a session that lives is
+// ended first.
+func (l Local) Forget(ctx context.Context, f Forget) ([]string, error) {
+	if l.Forgetter == nil {
+		return nil, errors.New("nothing can be forgotten in a ledger that is open for reading")
+	}
+	return l.Forgetter(ctx, f)
 }

@@ -31,6 +31,9 @@ func Serve(l net.Listener, local Local, log *slog.Logger) *Server {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v1/item", func(w http.ResponseWriter, r *http.Request) { item(w, r, local) })
 	mux.HandleFunc("GET /v1/items", func(w http.ResponseWriter, r *http.Request) { items(w, r, local) })
+	mux.HandleFunc("GET /v1/check", func(w http.ResponseWriter, r *http.Request) { check(w, r, local) })
+	mux.HandleFunc("GET /v1/backup", func(w http.ResponseWriter, r *http.Request) { backup(w, r, local) })
+	mux.HandleFunc("POST /v1/forget", func(w http.ResponseWriter, r *http.Request) { forget(w, r, local) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, problem{Message: "this poller does not answer " + r.Method + " " + r.URL.Path})
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"path/filepath"
 	"time"
@@ -19,6 +20,10 @@ import (
 type ledgerGroup struct {
 	List    ledgerListCmd    `cmd:"" help:"Every work item in the ledger."`
 	Inspect ledgerInspectCmd `cmd:"" help:"Everything about one work item."`
+	Check   ledgerCheckCmd   `cmd:"" help:"Whether the ledger is sound."`
+	Backup  ledgerBackupCmd  `cmd:"" help:"A consistent copy, also while the poller runs."`
+	Compact ledgerCompactCmd `cmd:"" help:"Give back what the file does not need; the poller must be stopped."`
+	Forget  ledgerForgetCmd  `cmd:"" help:"Forget work items."`
 }
 
 // reader answers what the ledger commands ask: the poller that runs, or the
@@ -26,6 +31,8 @@ type ledgerGroup struct {
 type reader interface {
 	Item(context.Context, workitem.Ref) (localapi.Item, error)
 	Items(context.Context, func(localapi.Summary) error) error
+	Check(context.Context) ([]string, error)
+	Backup(context.Context, io.Writer) error
 }
 
 // socketPatience is how long a poller that holds the lock has to make its
@@ -35,15 +42,23 @@ const socketPatience = 2 * time.Second
 // answerTime is when a command gives up whatever hangs.
 const answerTime = 30 * time.Second
 
+// wholeTime is the same for what reads or copies the whole ledger.
+const wholeTime = 10 * time.Minute
+
 // withLedger calls f with somebody who can answer: the process that holds the
 // run lock owns the ledger, so it is asked; when nobody does, the file is
 // opened read-only.
 func (d *deps) withLedger(ctx context.Context, g *Global, f func(context.Context, reader) error) error {
+	return d.withLedgerFor(ctx, g, answerTime, f)
+}
+
+// withLedgerFor is withLedger with another limit.
+func (d *deps) withLedgerFor(ctx context.Context, g *Global, limit time.Duration, f func(context.Context, reader) error) error {
 	root, _, err := d.root(g)
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, answerTime)
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pidfile := filepath.Join(root, lock.File)
 	path := filepath.Join(root, store.File)
@@ -92,7 +107,7 @@ func (d *deps) fromFile(ctx context.Context, path string, f func(context.Context
 		return err
 	}
 	defer l.Close()
-	return f(ctx, localapi.Local{Ledger: l, Host: daemon.HostID()})
+	return f(ctx, daemon.Reader(l))
 }
 
 type ledgerListCmd struct {

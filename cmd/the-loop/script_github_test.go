@@ -30,6 +30,7 @@ type tracker struct {
 //	github label OWNER/REPO#N [LABEL…]
 //	github close|reopen OWNER/REPO#N
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
+//	github hang PATH                          until `github repair`
 //	[!] github asked REGEXP                   a request it got
 func githubCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || neg && args[0] != "asked" {
@@ -99,6 +100,9 @@ var githubVerbs = map[string]githubVerb{
 		body, err := json.Marshal(map[string]string{"message": message})
 		ts.Check(err)
 		s.repair = s.Inject(githubtest.Fault{On: args[1], Instead: githubtest.Text(status, "application/json", string(body))})
+	}},
+	"hang": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
+		s.repair = s.Inject(githubtest.Fault{On: args[0], Instead: githubtest.Hang})
 	}},
 	"repair": {0, func(_ *testscript.TestScript, s *tracker, _ bool, _ []string) { s.repair() }},
 	"asked": {1, func(ts *testscript.TestScript, s *tracker, neg bool, args []string) {

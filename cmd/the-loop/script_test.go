@@ -64,7 +64,7 @@ func scriptsOnDisk(t *testing.T) int {
 // in: no token, no tmux, no configuration.
 func prepare(e *testscript.Env) error {
 	home := filepath.Join(e.WorkDir, "home")
-	if err := os.Mkdir(home, 0o700); err != nil {
+	if err := os.MkdirAll(home, 0o700); err != nil {
 		return err
 	}
 	// A socket's path is at most 108 bytes, so this is not below the script's

@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"theloop/config"
+	"theloop/localapi"
+	"theloop/lock"
+	"theloop/store"
+)
+
+// Offline calls f with the ledger while no poller runs: under the run lock, with
+// the sessions at hand, but without a source, a socket or a cycle (L11). The
+// command is what the pidfile names meanwhile. A root without a ledger is an
+// error for which errors.Is fs.ErrNotExist holds; nothing is made.
+func Offline(ctx context.Context, o Options, command string, f func(localapi.Local) error) (err error) {
+	restore := harden()
+	defer restore()
+	cfg, _, err := config.Load(o.Config)
+	if err != nil {
+		return err
+	}
+	s := &service{o: o, cfg: cfg, run: runID(), started: o.Now(), trackers: &trackers{}}
+	now, err := settingsOf(o, cfg)
+	if err != nil {
+		return err
+	}
+	s.settings.Store(now)
+	if s.root, err = config.Resolve(cfg.State.Root, o.Env, o.Cwd, o.Home); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(s.root, store.File)); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("look for the ledger: %w", err)
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	if s.lock, err = lock.Acquire(ctx, filepath.Join(s.root, lock.File), command, o.Log); err != nil {
+		return err
+	}
+	s.onClose(s.lock.Release)
+	s.openEvents()
+	if err := s.openLedger(ctx); err != nil {
+		return err
+	}
+	if err := s.assemble(ctx); err != nil {
+		return err
+	}
+	return f(s.local())
+}
