@@ -13,6 +13,7 @@ import (
 
 // handle is what an earlier release kept of a session on its machine.
 type handle struct {
+	raw object
 	ref workitem.Ref
 	url string
 	// session is the row it becomes; Host and EndedAt are not said.
@@ -27,18 +28,18 @@ type handle struct {
 	pulls   []pull
 }
 
-// pull is a pull request that belongs to a session. raw is how it was written;
-// bad says why it cannot be used.
+// pull is a pull request that belongs to a session. raw is the entry as it
+// stands; bad says why it cannot be used.
 type pull struct {
 	handle
-	raw object
+	raw []byte
 	bad *fault
 }
 
 // parseHandle reads a session handle. What it says of deliveries and pull
 // requests is good also beside a fault in the rest.
 func parseHandle(doc object) (handle, *fault) {
-	var h handle
+	h := handle{raw: doc}
 	var bad *fault
 	if h.ref, bad = handleRef(doc); bad != nil {
 		return h, bad
@@ -87,10 +88,12 @@ func parsePulls(raw []byte) ([]pull, *fault) {
 	pulls := make([]pull, len(list))
 	for i, entry := range list {
 		p := &pulls[i]
-		if p.raw, p.bad = asObject(entry); p.bad == nil {
-			p.handle, p.bad = parseHandle(p.raw)
+		p.raw = entry
+		doc, bad := asObject(entry)
+		if bad == nil {
+			p.handle, bad = parseHandle(doc)
 		}
-		p.bad = p.bad.in(i)
+		p.bad = bad.in(i)
 	}
 	return pulls, nil
 }
@@ -157,6 +160,7 @@ func (h *handle) tame() {
 }
 
 func plainPath(path string) bool {
-	return len(path) <= maxPath && filepath.IsAbs(path) && filepath.Clean(path) == path &&
+	parts := strings.Split(filepath.ToSlash(path), "/")
+	return len(path) <= maxPath && filepath.IsAbs(path) && !slices.Contains(parts, "..") &&
 		!strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) })
 }

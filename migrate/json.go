@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -100,7 +101,7 @@ func asCount(raw json.RawMessage) (int, *fault) {
 	}
 	count, err := n.Int64()
 	if err != nil || count < 0 || count > math.MaxInt32 {
-		return 0, faultf("it is %s, not a count from 0", echo(n.String()))
+		return 0, faultf("it is %s, not a count from 0", strings.Trim(echo(n.String()), `"`))
 	}
 	return int(count), nil
 }
@@ -191,13 +192,11 @@ func loose(raw json.RawMessage) (value any) {
 	return value
 }
 
-// digest names a value in few bytes; absent has one as well.
+// digest names in few bytes what a value says; absent has one as well.
 func digest(raw json.RawMessage) string {
 	if len(raw) == 0 {
 		return "-"
 	}
-	var compact bytes.Buffer
-	_ = json.Compact(&compact, raw) // it was read before
-	sum := sha256.Sum256(compact.Bytes())
+	sum := sha256.Sum256(encode(loose(raw)))
 	return hex.EncodeToString(sum[:8])
 }

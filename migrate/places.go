@@ -199,7 +199,9 @@ func lookAt(k kind, path string) (source, bool) {
 	return source{k, path, info.ModTime()}, !info.IsDir()
 }
 
-func isMissing(err error) bool { return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) }
+func isMissing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
 
 // isRecordName leaves out what is written beside records: the index, files that
 // are being written, hidden ones, and the poll state that has a place of its own.

@@ -2,22 +2,12 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path/filepath"
-	"slices"
-	"time"
 
-	"github.com/goccy/go-yaml"
-
-	"theloop/config"
 	"theloop/daemon"
-	"theloop/eventlog"
-	"theloop/lock"
 	"theloop/migrate"
 	"theloop/store"
+	"theloop/view"
 )
 
 type migrateGroup struct {
@@ -56,168 +46,98 @@ func (c *importCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	if len(files) == 0 && !c.json() {
-		return d.print(fmt.Sprintf("no records of earlier releases in %s: there is nothing to import\n", firstOf(c.From, at.root)))
+		return d.print(fmt.Sprintf("there are no records of earlier releases in %s: nothing to import\n", view.Line(firstOf(c.From, at.root))))
 	}
 	ctx, done := stopSignals(ctx)
 	defer done()
-	o := migrate.ImportOptions{
-		Places: at.places, DryRun: c.DryRun || len(files) == 0, Overwrite: c.Overwrite, NoSessions: c.NoSessions,
-		KeepGiveUps: c.KeepGiveUps, Host: daemon.HostID(), Version: release(), Now: d.now, Log: d.log(), Progress: d.progress("import"),
+	report, err := c.run(ctx, d, at, c.DryRun || len(files) == 0) // with nothing to import, no ledger is made
+	if err != nil {
+		return err
 	}
-	var r migrate.Report
-	err = d.offline(ctx, at.root, "migrate import-json", o.DryRun, func(l *store.Ledger) (err error) {
+	report.DryRun = c.DryRun
+	if c.json() {
+		err = d.printJSON(report)
+	} else {
+		err = d.print(importText(report, d.now(), d.style()))
+	}
+	if err == nil && len(report.Invalid) > 0 {
+		return no
+	}
+	return err
+}
+
+func (c *importCmd) run(ctx context.Context, d *deps, at earlier, dry bool) (r migrate.Report, err error) {
+	o := migrate.ImportOptions{
+		Places: at.places, DryRun: dry, Overwrite: c.Overwrite, NoSessions: c.NoSessions, KeepGiveUps: c.KeepGiveUps,
+		Host: daemon.HostID(), Version: release(), Now: d.now, Log: d.log(), Progress: d.progress("imported"),
+	}
+	err = d.offline(ctx, at.root, "migrate import-json", dry, func(l *store.Ledger) (err error) {
 		if l != nil {
 			o.Ledger = l
 		}
 		r, err = migrate.Import(ctx, o)
 		return err
 	})
-	if err != nil {
-		return err
-	}
-	if !o.DryRun {
+	if err == nil && !dry {
 		at.emit("ledger.imported", map[string]int{
 			"imported": r.Imported, "unchanged": r.Unchanged, "conflicts": len(r.Conflicts), "invalid": len(r.Invalid),
 			"links": r.Links, "sessions": r.Sessions.Live + r.Sessions.Gone + r.Sessions.Foreign,
 		})
 	}
-	if c.json() {
-		err = d.printJSON(r)
-	} else {
-		err = d.print(importText(r, d.now(), d.style()))
+	return r, err
+}
+
+type exportCmd struct {
+	format
+	To       string `required:"" placeholder:"DIR" help:"The folder that gets portable/ and, with --sessions, local/."`
+	Sessions bool   `help:"Write the handles of sessions too, so that an earlier release can go on with them."`
+	Force    bool   `help:"Write although there are records; those of the same name are replaced."`
+}
+
+// Help is shown by --help.
+func (exportCmd) Help() string {
+	return `Writes one file per work item, as earlier releases kept them. What was imported and has not changed since comes out equal.
+The poller must be stopped.
+
+Example: the-loop migrate export-json --to way-back --sessions
+
+Exit codes: 0 done; 1 when an item could not be read (it is listed, the rest is written), or the folder has records already.`
+}
+
+// Run exports the records. It holds the run lock, so that they are of one
+// moment and no start waits for it.
+func (c *exportCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	at, err := d.earlier(g, "")
+	if err != nil {
+		return err
 	}
-	if err == nil && len(r.Invalid) > 0 {
+	to, err := d.resolve(c.To)
+	if err != nil {
+		return err
+	}
+	ctx, done := stopSignals(ctx)
+	defer done()
+	if err := d.needLedger(at.root); err != nil {
+		return err
+	}
+	var out migrate.Exported
+	err = d.offline(ctx, at.root, "migrate export-json", false, func(l *store.Ledger) (err error) {
+		out, err = migrate.Export(ctx, migrate.ExportOptions{
+			Ledger: l, To: to, Sessions: c.Sessions, Force: c.Force, Progress: d.progress("exported"),
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	at.emit("ledger.exported", map[string]int{"records": out.Records, "sessions": out.Sessions, "invalid": len(out.Invalid)})
+	if c.json() {
+		err = d.printJSON(out)
+	} else {
+		err = d.print(exportText(out, to, d.style()))
+	}
+	if err == nil && len(out.Invalid) > 0 {
 		return no
 	}
 	return err
 }
-
-func firstOf(a, b string) string {
-	if a != "" {
-		return a
-	}
-	return b
-}
-
-// offline runs f on the ledger while no poller has it: with the run lock, or
-// read-only without it, where a ledger that is missing is none.
-func (d *deps) offline(ctx context.Context, root, command string, readOnly bool, f func(*store.Ledger) error) (err error) {
-	path := filepath.Join(root, store.File)
-	if !readOnly {
-		made, err := lock.EnsureRoot(root)
-		if err != nil {
-			return err
-		}
-		held, err := lock.Acquire(ctx, filepath.Join(root, lock.File), command, d.log())
-		if err != nil {
-			return errors.Join(notBeside(err, command), lock.RemoveRoot(made))
-		}
-		defer func() { err = errors.Join(err, held.Release()) }()
-	}
-	l, err := store.Open(ctx, store.Options{Path: path, ReadOnly: readOnly, Writer: release(), Log: d.log(), Now: d.now})
-	var inUse *store.InUseError
-	switch {
-	case readOnly && errors.Is(err, fs.ErrNotExist):
-		return f(nil)
-	case errors.As(err, &inUse):
-		return fmt.Errorf("%w: stop the poller first with 'the-loop poll stop'", err)
-	case err != nil:
-		return err
-	}
-	defer func() { err = errors.Join(err, l.Close()) }()
-	return f(l)
-}
-
-// notBeside says who has the run lock.
-func notBeside(err error, command string) error {
-	var held *lock.HeldError
-	if !errors.As(err, &held) {
-		return err
-	}
-	switch (lock.Status{Held: true, Command: held.Command}).Holder() {
-	case lock.Foreign:
-		return fmt.Errorf("another program holds %s (pid %d), an earlier release perhaps: stop it first, then '%s' again", held.Path, held.PID, command)
-	case lock.Poller:
-		return fmt.Errorf("a poller is running (pid %d, pidfile %s): stop it first with 'the-loop poll stop'", held.PID, held.Path)
-	}
-	return alreadyRunning(held)
-}
-
-// earlier is where an earlier release kept its state.
-type earlier struct {
-	root   string
-	places migrate.Places
-	events *eventlog.Log
-}
-
-// oldKeys are what the configuration of an earlier release says of its state.
-// They are read by themselves: the poller does not start with some of them.
-type oldKeys struct {
-	State   struct{ Root string }
-	Polling struct {
-		StateFile string `yaml:"stateFile"`
-	}
-	Routing  oldRouting
-	Webhooks struct {
-		GhWebhook struct{ Routing oldRouting } `yaml:"ghWebhook"`
-	}
-}
-
-type oldRouting struct {
-	RegistryDir string `yaml:"registryDir"`
-}
-
-// earlier reads the configuration for what an import needs. Keys that only keep
-// the poller from starting do not keep records from being brought over.
-func (d *deps) earlier(g *Global, from string) (earlier, error) {
-	file, err := d.configFile(g)
-	if err != nil {
-		return earlier{}, err
-	}
-	var old oldKeys
-	if data, err := os.ReadFile(file); err == nil {
-		_ = yaml.Unmarshal(data, &old) // what it holds besides is no matter here
-	}
-	cfg, _, err := config.Load(file)
-	var invalid *config.InvalidError
-	if errors.As(err, &invalid) && !slices.ContainsFunc(invalid.Problems, func(p config.Problem) bool {
-		return p.Key != "polling.stateFile" && p.Key != "webhooks.ghWebhook.routing"
-	}) {
-		cfg, _, err = config.Parse(file, nil)
-		cfg.State.Root = firstOf(old.State.Root, cfg.State.Root)
-	}
-	if err != nil {
-		return earlier{}, err
-	}
-	e := earlier{places: migrate.Places{Cwd: d.cwd}}
-	for _, path := range []struct {
-		to   *string
-		text string
-	}{
-		{&e.root, cfg.State.Root},
-		{&e.places.From, firstOf(from, old.Polling.StateFile)},
-		{&e.places.Registry, firstOf(old.Routing.RegistryDir, old.Webhooks.GhWebhook.Routing.RegistryDir)},
-	} {
-		if path.text == "" {
-			continue
-		}
-		if *path.to, err = d.resolve(path.text); err != nil {
-			return earlier{}, err
-		}
-	}
-	e.places.Root = e.root
-	log, err := d.eventLog(e.root, cfg)
-	e.events = eventlog.Open(eventlog.Options{
-		Path: log, Source: "migrate", Version: release(), Now: d.now, Enabled: cfg.EventLog.Enabled, Logger: d.log(),
-	})
-	return e, err
-}
-
-func (e earlier) emit(name string, counts map[string]int) {
-	e.events.Append(eventlog.Event{Name: name, Fields: map[string]any{"counts": counts}})
-	_ = e.events.Close() // it has warned if it could not write
-}
-
-// progressEvery keeps a counter from flickering, and a slow terminal from
-// slowing the work down.
-const progressEvery = 100 * time.Millisecond

@@ -1,0 +1,231 @@
+package migrate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"theloop/record"
+	"theloop/store"
+	"theloop/workitem"
+)
+
+// Ledger is what an import needs of the ledger; *store.Ledger is it.
+type Ledger interface {
+	Record(context.Context, workitem.Ref) (record.Record, error)
+	// Batch commits several items in one transaction, all or none.
+	Batch(context.Context, []store.Write) error
+	FinishImport(ctx context.Context, at time.Time) error
+}
+
+// ImportOptions say what is imported and how.
+type ImportOptions struct {
+	// Ledger takes the records; nil, for a dry run alone, is one that has nothing.
+	Ledger Ledger
+	Places Places
+	// DryRun reports what would be done and does nothing.
+	DryRun bool
+	// Overwrite lets the files win where the ledger differs.
+	Overwrite bool
+	// NoSessions makes no session rows. What was delivered into sessions is read
+	// all the same.
+	NoSessions bool
+	// KeepGiveUps leaves what was given up so until the next release (B7).
+	KeepGiveUps bool
+	// Host is this machine's id, Version this release.
+	Host, Version string
+	// Now is time.Now when nil.
+	Now func() time.Time
+	// Log takes what is worth a line and no error; nil discards it.
+	Log *slog.Logger
+	// Progress is told how many items of how many are done; nil is fine.
+	Progress func(done, total int)
+}
+
+func (o ImportOptions) withDefaults() ImportOptions {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Progress == nil {
+		o.Progress = func(int, int) {}
+	}
+	return o
+}
+
+const (
+	// batchItems is how many items share a transaction: one each is a few thousand
+	// a second, a thousand at a time is limited by the disk alone.
+	batchItems = 1000
+	// batchRows bounds the memory of one transaction.
+	batchRows = 50_000
+)
+
+var errNoLedger = errors.New("import: there is no ledger to write to")
+
+// Import brings the records of earlier releases into the ledger. The report is
+// good also beside an error, up to what was done; what could not be understood
+// is in it and no error. An import that was cut is finished by another one. The
+// caller holds the run lock (L11).
+func Import(ctx context.Context, o ImportOptions) (Report, error) {
+	o = o.withDefaults()
+	r := newReport(o.DryRun)
+	if o.Ledger == nil && !o.DryRun {
+		return *r, errNoLedger
+	}
+	sources, unreadable, err := scan(o.Places)
+	if err != nil {
+		return *r, err
+	}
+	r.Invalid = append(r.Invalid, unreadable...)
+	all := gather(sources, r)
+	in := &importer{o: o, r: r, b: builder{
+		all: all, host: o.Host, version: o.Version, now: o.Now().UTC(),
+		keepGiveUps: o.KeepGiveUps, noSessions: o.NoSessions,
+	}}
+	if err := in.run(ctx); err != nil {
+		return *r, err
+	}
+	if o.DryRun {
+		return *r, nil
+	}
+	if err := o.Ledger.FinishImport(ctx, o.Now()); err != nil {
+		return *r, fmt.Errorf("record that the import is finished: %w", err)
+	}
+	return *r, nil
+}
+
+// importer writes records in batches.
+type importer struct {
+	o     ImportOptions
+	r     *Report
+	b     builder
+	batch []store.Write
+	// pending are reported once their batch is committed.
+	pending []func()
+	rows    int
+}
+
+func (in *importer) run(ctx context.Context) error {
+	keys := sortedKeys(in.b.all.subjects)
+	for i, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("import: stopped after %d of %d items; import again to go on: %w", i, len(keys), err)
+		}
+		if err := in.item(ctx, in.b.build(in.b.all.subjects[key])); err != nil {
+			return err
+		}
+		if len(in.batch) >= batchItems || in.rows >= batchRows {
+			if err := in.flush(ctx); err != nil {
+				return err
+			}
+		}
+		in.o.Progress(i+1, len(keys))
+	}
+	return in.flush(ctx)
+}
+
+// item decides what is written of one item.
+func (in *importer) item(ctx context.Context, w wanted) error {
+	have, err := in.have(ctx, w.ref)
+	var bad *store.RowError
+	if errors.As(err, &bad) {
+		in.r.Invalid = append(in.r.Invalid, Invalid{File: w.file, Reason: fmt.Sprintf("the ledger's own row of %s cannot be read: %v", w.ref, bad)})
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("read what the ledger has of %s: %w", w.ref, err)
+	}
+	v := weigh(w, have, in.o.Overwrite)
+	if len(v.differs) > 0 {
+		in.r.Conflicts = append(in.r.Conflicts, Conflict{
+			Ref: w.ref.String(), File: w.file, Differs: v.differs, Overwritten: len(v.changes) > 0,
+		})
+	}
+	if w.isRecord && len(v.differs) == 0 && !v.record {
+		in.r.Unchanged++
+	}
+	if len(v.changes) == 0 {
+		return nil
+	}
+	in.pending = append(in.pending, func() { in.written(w, v) })
+	in.batch = append(in.batch, store.Write{Ref: w.ref, Rev: have.Item.Rev, Changes: v.changes})
+	in.rows += 1 + w.rec.Comments.Len()
+	return nil
+}
+
+func (in *importer) have(ctx context.Context, ref workitem.Ref) (record.Record, error) {
+	if in.o.Ledger == nil {
+		return record.Record{}, nil
+	}
+	return in.o.Ledger.Record(ctx, ref)
+}
+
+// flush commits what has come together. It is not cut: half a batch is none.
+func (in *importer) flush(ctx context.Context) error {
+	if len(in.batch) == 0 {
+		return nil
+	}
+	if !in.o.DryRun {
+		if err := in.o.Ledger.Batch(context.WithoutCancel(ctx), in.batch); err != nil {
+			return fmt.Errorf("write %d items to the ledger (what was imported before them stays; import again to go on): %w", len(in.batch), err)
+		}
+	}
+	for _, tell := range in.pending {
+		tell()
+	}
+	in.batch, in.pending, in.rows = nil, nil, 0
+	return nil
+}
+
+// written reports an item that is in the ledger now.
+func (in *importer) written(w wanted, v verdict) {
+	r := in.r
+	if v.record {
+		r.Imported++
+		r.Retries = append(r.Retries, w.retries...)
+		if !w.rec.Item.Known() && !w.rec.Item.Sealed() {
+			r.FirstSight = append(r.FirstSight, w.ref.String())
+		}
+	}
+	if v.link {
+		r.Links++
+	}
+	if v.session {
+		in.session(w)
+	}
+	in.o.Log.Debug("imported", "work_item", w.ref.String(), "comments", w.rec.Comments.Len(), "file", w.file)
+}
+
+// session reports a session row, and what of it nothing is done with.
+func (in *importer) session(w wanted) {
+	s, r := w.rec.Session, &in.r.Sessions
+	left := func(format string, args ...any) {
+		r.Left = append(r.Left, Left{w.ref.String(), w.handleFile, fmt.Sprintf(format, args...)})
+	}
+	switch {
+	case s.Status == record.Shut:
+		r.Gone++
+	case s.Host == elsewhere:
+		r.Foreign++
+		if s.Cwd == "" {
+			left("it names no folder to tell whether it is of this machine: it counts as no session")
+		} else {
+			left("its folder %s is not here: it counts as no session of this machine", echo(s.Cwd))
+		}
+	default:
+		r.Live++
+		r.Adopt = append(r.Adopt, w.ref.String())
+	}
+	if !slices.Contains([]record.Status{"", s.Status}, w.handleStatus) {
+		left("its work item has ended: a session that still runs is left alone")
+	}
+	for _, field := range w.strange {
+		left("its %s has a form that is not used: it is kept as it is and nothing is done with it", field)
+	}
+}
