@@ -16,7 +16,7 @@ import (
 // an issue's session (P3).
 func Admit(rec, owner record.Record, start record.Start, p policy.Policy) (changes []record.Change, ok bool) {
 	if start.Comment == "" {
-		return admitSpawn(rec, start)
+		return admitSpawn(rec, start, p)
 	}
 	row, known := rec.Comments.Get(start.Comment)
 	if !known || row.Phase() != record.Queued {
@@ -46,8 +46,11 @@ func refusal(rec, owner record.Record, row record.Comment, start record.Start, p
 	if outcome := halted(owner); outcome != "" {
 		return outcome
 	}
-	if s := owner.Session; s != nil && s.Status == record.Paused {
+	switch s := owner.Session; {
+	case s != nil && s.Status == record.Paused:
 		return record.SessionPaused
+	case start.On == record.OnNewPane && !mayBegin(owner, p):
+		return record.AwaitingStart
 	}
 	return ""
 }
@@ -57,12 +60,12 @@ func olderPending(rec record.Record, row record.Comment) bool {
 	return len(pending) > 0 && pending[0].ID != row.ID
 }
 
-func admitSpawn(rec record.Record, start record.Start) ([]record.Change, bool) {
+func admitSpawn(rec record.Record, start record.Start, p policy.Policy) ([]record.Change, bool) {
 	spawn := rec.Item.Spawn
 	if !spawn.InHand() || spawn.Started() {
 		return nil, false
 	}
-	if !rec.Item.Known() || rec.Item.Ended() || halted(rec) != "" {
+	if !rec.Item.Known() || rec.Item.Ended() || !mayBegin(rec, p) {
 		return []record.Change{record.Release{DeliveryID: spawn.DeliveryID}}, false
 	}
 	return []record.Change{start}, true

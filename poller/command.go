@@ -60,6 +60,7 @@ var commands = map[policy.Command]map[column]action{
 func (d *decider) command(c workitem.Comment, found policy.Found) {
 	word, at := found.Command, d.column()
 	act := commands[word.ActsAs()][at]
+	served := act.served && !d.closing() // what is being closed serves nobody
 	reason := ""
 	switch {
 	case act.refuse:
@@ -73,8 +74,8 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 		return
 	}
 	d.do(record.Command{Control: record.Control{
-		Command: string(word), Source: "comment", Actor: c.Author.Login, ActorID: c.Author.ID,
-		RequestedAt: c.CreatedAt, Note: c.URL, Served: act.served,
+		Command: string(word), Source: "comment", Actor: record.Account(c.Author), ActorID: c.Author.ID,
+		RequestedAt: c.CreatedAt, Note: c.URL, Served: served,
 	}})
 	d.event("control.command", map[string]any{
 		"command": string(word), "actor": c.Author.Login, "command_source": "comment", "effect": act.effect,
@@ -96,10 +97,17 @@ func (d *decider) carryOut(c workitem.Comment, found policy.Found, act action) {
 			d.forward(c, string(found.Command))
 			return
 		}
-	} else {
+	}
+	d.settle(c, record.ControlExecuted, string(found.Command)) // an edited one is pending until now
+	if !found.Command.Arming() {
 		d.dropPending()
 	}
-	d.settle(c, record.ControlExecuted, string(found.Command))
+}
+
+// drops settles a pending row whose comment is not at hand, or not asked.
+func (d *decider) drops(row record.Comment, outcome string) {
+	d.do(record.Settle{Note: record.Note{ID: row.ID}, Outcome: outcome})
+	d.event("poll.comment_settled", map[string]any{"comment_id": row.ID, "actor": row.Author, "outcome": outcome})
 }
 
 // dropPending settles what a stop or a pause drops, in the command's own
@@ -110,8 +118,7 @@ func (d *decider) dropPending() {
 		if row.Started() {
 			continue // at most this one may still arrive, until its deadline
 		}
-		d.do(record.Settle{Note: record.Note{ID: row.ID}, Outcome: outcome})
-		d.event("poll.comment_settled", map[string]any{"comment_id": row.ID, "actor": row.Author, "outcome": outcome})
+		d.drops(row, outcome)
 	}
 	if spawn := d.rec().Item.Spawn.Delivery; spawn.InHand() && !spawn.Started() {
 		d.do(record.Release{DeliveryID: spawn.DeliveryID})

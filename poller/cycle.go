@@ -19,7 +19,6 @@ func (p *Poller) Cycle(ctx context.Context) Report {
 	rows := p.cycle(ctx, r)
 	r.Interrupted = ctx.Err() != nil
 	r.Duration = p.Now().Sub(r.At)
-	p.first = false
 	if err := p.Ledger.EndCycle(context.WithoutCancel(ctx), r.row(), rows); err != nil {
 		r.fail(fmt.Errorf("record the cycle: %w", err))
 	}
@@ -28,7 +27,7 @@ func (p *Poller) Cycle(ctx context.Context) Report {
 }
 
 func (p *Poller) cycle(ctx context.Context, r *Report) []record.SourceRow {
-	if err := p.head(ctx, r); err != nil {
+	if err := p.guard(func() error { return p.head(ctx, r) }); err != nil {
 		r.fail(err)
 		return nil
 	}
@@ -97,12 +96,17 @@ type visit struct {
 
 // item deals with one item: read, decide, commit, act.
 func (p *Poller) item(ctx context.Context, v visit, r *Report) error {
-	r.ItemsSeen++
 	err := p.guard(func() error { return p.step(ctx, v, r) })
-	if err != nil && !limited(err) && !(ctx.Err() != nil && errors.Is(err, ctx.Err())) {
+	if err != nil && !limited(err) && !cut(ctx, err) {
 		p.itemFailed(v.item.Ref, err, r)
 	}
 	return err
+}
+
+// cut says that the stop request ended what was going on: the item counts as
+// not reached (C1).
+func cut(ctx context.Context, err error) bool {
+	return ctx.Err() != nil && errors.Is(err, ctx.Err())
 }
 
 // limited says that a tracker asks to be left alone.
@@ -126,24 +130,26 @@ func (p *Poller) guard(f func() error) (err error) {
 const maxConflicts = 8
 
 func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
-	for range maxConflicts {
-		rec, err := p.Ledger.Record(ctx, v.item.Ref)
-		if err != nil {
-			return fmt.Errorf("read the ledger: %w", err)
-		}
-		if p.quiet(v, rec) {
-			return nil
-		}
-		comments, err := p.comments(ctx, v, rec)
-		if err != nil {
-			return err
-		}
-		err = p.settle(context.WithoutCancel(ctx), v, comments, r)
-		if !errors.Is(err, record.ErrChanged) {
-			return err
-		}
+	rec, err := p.Ledger.Record(ctx, v.item.Ref)
+	if err != nil {
+		return fmt.Errorf("read the ledger: %w", err)
 	}
-	return fmt.Errorf("decide: %w %d times in a row", record.ErrChanged, maxConflicts)
+	if p.quiet(v, rec) {
+		r.ItemsSeen++
+		return nil
+	}
+	comments, err := p.comments(ctx, v, rec)
+	if err == nil {
+		err = ctx.Err() // it was still being read when the stop came (C1)
+	}
+	if cut(ctx, err) {
+		return err
+	}
+	r.ItemsSeen++
+	if err != nil {
+		return err
+	}
+	return p.settle(context.WithoutCancel(ctx), v, comments, r)
 }
 
 // comments reads the thread. That of an item that is long forgotten is not
@@ -159,9 +165,21 @@ func (p *Poller) comments(ctx context.Context, v visit, rec record.Record) ([]wo
 	return comments, nil
 }
 
-// settle decides on what is true now, commits and acts. The record is read
-// first, then what is in flight, then tmux (B9).
+// settle decides, commits and acts, again when the record changed meanwhile
+// (F7). No stop ends it (C1).
 func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Comment, r *Report) error {
+	for range maxConflicts {
+		err := p.settleOnce(ctx, v, comments, r)
+		if !errors.Is(err, record.ErrChanged) {
+			return err
+		}
+	}
+	return fmt.Errorf("decide: %w %d times in a row", record.ErrChanged, maxConflicts)
+}
+
+// settleOnce decides on what is true now. The record is read first, then what is
+// in flight, then tmux (B9).
+func (p *Poller) settleOnce(ctx context.Context, v visit, comments []workitem.Comment, r *Report) error {
 	rec, err := p.Ledger.Record(ctx, v.item.Ref)
 	if err != nil {
 		return fmt.Errorf("read the ledger: %w", err)
@@ -172,11 +190,8 @@ func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Commen
 		return fmt.Errorf("decide: %w", err)
 	}
 	p.Failpoint("decided")
-	if len(decision.Changes) > 0 {
-		if _, err := p.Ledger.Commit(ctx, v.item.Ref, rec.Item.Rev, decision.Changes); err != nil {
-			return fmt.Errorf("commit: %w", err)
-		}
-		r.Commits++
+	if err := p.commit(ctx, v.item.Ref, rec.Item.Rev, decision, r); err != nil {
+		return err
 	}
 	p.Failpoint("committed")
 	p.tellOccupied(v.item.Ref, decision.Occupied)
@@ -184,6 +199,25 @@ func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Commen
 	return nil
 }
 
+// commit writes the changes of a decision. When not all of them were applied the
+// decision is not acted on and made again (F7).
+func (p *Poller) commit(ctx context.Context, ref workitem.Ref, rev uint64, d Decision, r *Report) error {
+	if len(d.Changes) == 0 {
+		return nil
+	}
+	applied, err := p.Ledger.Commit(ctx, ref, rev, d.Changes)
+	if err == nil && len(applied) < len(d.Changes) {
+		err = record.ErrChanged
+	}
+	if err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
+	r.Commits++
+	return nil
+}
+
+// facts reads what is in flight and then tmux. Now is from before the look: a
+// verdict needs a look that was taken after the deadline had passed (B2).
 func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
 	s := p.Settings()
 	f := Facts{
@@ -197,7 +231,6 @@ func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
 	f.Pane = record.Pane{State: record.PaneNone}
 	if asksTmux(rec) {
 		f.Pane = p.Sessions.Look(ctx, v.item.Ref, rec)
-		f.Now = p.Now()
 	}
 	return f
 }
@@ -205,7 +238,7 @@ func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
 // asksTmux says whether there can be a session to look at. An item without a
 // row, a command or an attempt has none of ours.
 func asksTmux(rec record.Record) bool {
-	if rec.Session != nil || rec.Item.Spawn.InHand() || rec.Item.Control != nil {
+	if rec.Session != nil || rec.Item.Spawn.N > 0 || rec.Item.Control != nil {
 		return true
 	}
 	return len(rec.Comments.Pending()) > 0

@@ -10,15 +10,16 @@ import (
 // program (an illegal change), never of its input; nothing is done then.
 func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, f Facts) (Decision, error) {
 	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	d.judge()
 	d.reopen()
 	d.observe()
-	d.judge()
 	switch {
 	case item.State == workitem.Closed:
 		d.end()
 	case d.rec().Item.Ended():
 		d.awaitForget()
 	default:
+		d.tidy()
 		d.see()
 		d.level()
 		d.send()
@@ -144,10 +145,8 @@ func (d *decider) verdict(comment string, row record.Delivery) {
 	}
 	proof := record.Judge(row, d.f.Pane, d.f.Now)
 	switch proof {
-	case record.NeverStarted: // used again, not counted again (B1)
-		if row.Run == d.f.Run {
-			return
-		}
+	case record.NeverStarted:
+		return // used again, not counted again (B1)
 	case record.Undecided:
 		d.stuck = true
 		return
@@ -158,5 +157,23 @@ func (d *decider) verdict(comment string, row record.Delivery) {
 	case record.Unproved:
 		d.do(record.Fail{Comment: comment, MayRepeat: true})
 	}
+	d.recovered(row, proof)
+}
+
+// recovered tells what became of an attempt that an earlier process, or an
+// unanswered call, left behind. That the pane shows it unsent is no proof that
+// anything arrived, either.
+func (d *decider) recovered(row record.Delivery, proof record.Proof) {
+	if proof == record.ProvedUnsent {
+		proof = record.Unproved
+	}
 	d.event("poll.recovered", map[string]any{"delivery_id": row.DeliveryID, "proof": string(proof)})
+}
+
+// takenUp tells of an attempt that is used again: another process had queued it
+// and never started it (B8).
+func (d *decider) takenUp(row record.Delivery) {
+	if row.InHand() && row.Run != d.f.Run {
+		d.recovered(row, record.NeverStarted)
+	}
 }

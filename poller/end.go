@@ -21,11 +21,15 @@ func (d *decider) reopen() {
 func (d *decider) awaitForget() { d.close("ended") }
 
 // bury forgets an ended item once nothing of it runs; it reports whether it
-// did.
+// did. What an item that is open again was still told before its end can reach
+// nobody any more.
 func (d *decider) bury() bool {
 	gone := d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open()
 	if !gone || d.undecided() || len(d.f.Held) > 0 {
 		return false
+	}
+	for _, row := range d.rec().Comments.Pending() {
+		d.drops(row, record.ItemEnded)
 	}
 	d.do(record.Forget{})
 	return true
@@ -70,22 +74,25 @@ func (d *decider) carries() bool {
 // lastWords gives the comments written before the end their last chance: a
 // session that lives. Everything else is settled as ended.
 func (d *decider) lastWords() {
-	ended := d.rec().Item.EndedAt
-	hears := d.lives() && halted(d.rec()) == ""
+	item := d.rec().Item
+	silent := d.f.Pane.State == record.PaneUnknown || d.undecided()
 	for _, c := range d.thread {
 		row, known := d.rec().Comments.Get(c.ID)
 		if known && (row.State != record.Pending || row.Started()) {
 			continue
 		}
 		obeyed := d.f.Policy.Authorized(c.Author) && !d.selfAuthored(c)
+		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.rec()) == ""
 		switch {
-		case !obeyed && !known:
+		case !known && !c.CreatedAt.After(item.LateUntil):
+			d.baseline(c, record.Late)
+		case !known && !obeyed:
 			d.baseline(c, record.Unauthorized)
 		case !obeyed:
 			d.settle(c, record.Revoked, "")
-		case hears && !c.CreatedAt.After(ended) && d.plain(c):
+		case heard && d.lives():
 			d.forward(c, "")
-		case d.stuck && known:
+		case heard && silent:
 			// tmux has not answered: nothing is given up on that (D4)
 		default:
 			d.settle(c, record.ItemEnded, "")

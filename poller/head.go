@@ -55,19 +55,16 @@ func (p *Poller) recover(ctx context.Context, ref workitem.Ref, r *Report) error
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if len(decision.Changes) > 0 {
-		if _, err := p.Ledger.Commit(ctx, ref, rec.Item.Rev, decision.Changes); err != nil {
-			return fmt.Errorf("commit: %w", err)
-		}
-		r.Commits++
+	if err := p.commit(ctx, ref, rec.Item.Rev, decision, r); err != nil {
+		return err
 	}
 	p.act(decision, r)
 	return nil
 }
 
 // Recover decides what needs no tracker: the rows in hand that the pane's ring
-// proves delivered, the close of what was stopped, the adoption of a session
-// that no row names. It is pure.
+// proves delivered, the close of what was stopped, the quiet of what was paused,
+// the adoption of a session that no row names. It is pure.
 func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 	d := &decider{f: f, draft: record.NewDraft(rec), item: workitem.Item{Ref: ref, URL: rec.Item.URL, Title: rec.Item.Title}}
 	if rec.Item.Ref == "" || rec.Item.Sealed() {
@@ -85,6 +82,8 @@ func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 		}
 	case halted(d.rec()) == record.SessionStopped:
 		d.close("stopped")
+	case halted(d.rec()) == record.SessionPaused:
+		d.hold()
 	case d.ownerless() && d.rec().Item.Control.Arming():
 		d.once(DoAdopt, "adopted")
 	}
@@ -98,5 +97,5 @@ func (d *decider) proved(comment string, row record.Delivery) {
 		return
 	}
 	d.do(record.Deliver{Comment: comment})
-	d.event("poll.recovered", map[string]any{"delivery_id": row.DeliveryID, "proof": string(record.ProvedSent)})
+	d.recovered(row, record.ProvedSent)
 }

@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"time"
+
 	"theloop/policy"
 	"theloop/record"
 )
@@ -12,35 +14,74 @@ func (d *decider) level() {
 	switch halted(rec) {
 	case record.SessionStopped:
 		d.close("stopped")
-		if rec.Item.Control.Command == string(policy.Cleanup) && !d.session().Open() && !d.ownerless() {
-			d.do(record.DropSession{})
-		}
+		d.tidy()
 		return
 	case record.SessionPaused:
-		if d.column() == active {
-			d.do(record.SetStatus{Status: record.Paused, At: d.f.Now})
-		}
+		d.hold()
 	}
 	switch {
-	case d.ownerless() && d.started():
+	case d.ownerless() && (d.started() || halted(rec) == record.SessionPaused):
 		d.stuck = true // what is pending waits for its session's row
 		d.once(DoAdopt, "adopted")
 	case d.ownerless():
 		d.once(DoClose, "not started")
-	case d.f.Pane.State == record.PaneLive && d.column() == active:
+	case d.lives() && !d.closing():
 		d.do(record.Serve{})
 	}
 }
 
+// closing says that the end of the item's session has begun: a close is queued
+// or running, or tmux has not answered one yet. What lives now need not live
+// when it is through.
+func (d *decider) closing() bool {
+	s := d.session()
+	return d.f.Held[string(DoClose)] || s != nil && !d.f.Now.After(s.Until)
+}
+
+// hold keeps a session quiet that came up while a pause was on its way.
+func (d *decider) hold() {
+	if d.column() == active {
+		d.do(record.SetStatus{Status: record.Paused, At: d.f.Now})
+	}
+}
+
+// tidy removes the row of a session that a cleanup has closed, before anything
+// that is said later can go on with it (X4).
+func (d *decider) tidy() {
+	rec := d.rec()
+	if c := rec.Item.Control; c == nil || c.Command != string(policy.Cleanup) {
+		return
+	}
+	if !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
+		d.do(record.DropSession{})
+	}
+}
+
 // close ends a session that is not meant to run: its row is open, or its pane
-// lives without one. A deadline that has not passed holds it back (D3).
+// lives without one. A deadline that has not passed holds it back (D3). A row is
+// made where there was none, so that a kill before the close leaves nothing
+// behind that nobody knows of.
 func (d *decider) close(reason string) {
 	if d.f.Pane.State == record.PaneUnknown || d.undecided() {
 		return
 	}
+	if d.ownerless() && halted(d.rec()) == record.SessionStopped {
+		d.do(record.PutSession{Session: d.found()})
+	}
 	if d.session().Open() || d.ownerless() {
 		d.once(DoClose, reason)
 	}
+}
+
+// found is the row of a session that lives and has none, or one that is closed.
+func (d *decider) found() record.Session {
+	s, p := record.Session{HarnessSessionID: d.f.Pane.HarnessSessionID, CreatedAt: d.f.Now}, d.f.Pane
+	if was := d.session(); was != nil {
+		s = *was
+	}
+	s.Status, s.EndedAt, s.LastEventAt = record.Active, time.Time{}, d.f.Now
+	s.Host, s.Pane, s.Identity = d.f.Host, p.ID, p.Identity
+	return s
 }
 
 // once queues an effect that an item has one of at a time.
@@ -50,14 +91,18 @@ func (d *decider) once(kind EffectKind, reason string) {
 	}
 }
 
-// undecided says that an attempt which may have reached tmux has no verdict yet
-// and is in nobody's queue.
+// undecided says that an attempt which is in nobody's queue may still reach the
+// session (B2, D3).
 func (d *decider) undecided() bool {
 	rec := d.rec()
 	for _, row := range rec.Comments.Pending() {
-		if row.Started() && !d.f.Held[row.DeliveryID] {
+		if d.underway(row.Delivery) {
 			return true
 		}
 	}
-	return rec.Item.Spawn.Started() && !d.f.Held[rec.Item.Spawn.DeliveryID]
+	return d.underway(rec.Item.Spawn.Delivery)
+}
+
+func (d *decider) underway(row record.Delivery) bool {
+	return row.Started() && !d.f.Held[row.DeliveryID] && record.Judge(row, d.f.Pane, d.f.Now) == record.Undecided
 }

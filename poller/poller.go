@@ -38,7 +38,6 @@ type Options struct {
 // Poller runs cycles. It is for one goroutine.
 type Poller struct {
 	Options
-	first bool
 	// room is how many more sessions may come up in this cycle.
 	room    int
 	crowded bool
@@ -52,7 +51,7 @@ func New(o Options) *Poller {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
-	return &Poller{Options: o, first: true, occupied: map[string]bool{}}
+	return &Poller{Options: o, occupied: map[string]bool{}}
 }
 
 // Report is what a cycle did, for the heartbeat, the log and `poll kick`.

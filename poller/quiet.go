@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -16,25 +17,29 @@ func (p *Poller) quiet(v visit, rec record.Record) bool {
 	case rec.Item.Title != v.item.Title, rec.Item.Source != v.item.Source, rec.Item.OffListAt.IsZero() == v.unlisted:
 		return false
 	}
-	if _, open := v.open[v.item.Ref.Key()]; open && p.unsettled(rec) {
-		return false
-	}
-	return !p.resyncDue(rec)
+	return !p.unsettled(rec) && !p.waits(v, rec) && !p.resyncDue(rec)
+}
+
+// waits says that the item's own session is owed and there is room for it now
+// (D1); no row of the ledger tells of it before it was tried.
+func (p *Poller) waits(v visit, rec record.Record) bool {
+	return p.room > 0 && rec.Item.Control == nil && !rec.Item.Spawn.GaveUp &&
+		conversation(rec, p.Host) == nil && startsAlone(v.item, p.Settings().Policy)
 }
 
 // unsettled says that something is open or owed for an item, or that it was
 // given up by a release that this one heals (P1, B7).
 func (p *Poller) unsettled(rec record.Record) bool {
-	i := rec.Item
+	i, s := rec.Item, conversation(rec, p.Host)
 	switch {
 	case i.Counts.Pending > 0, i.Spawn.InHand():
 		return true
 	case i.Control.Arming() && !i.Control.Served && !i.Spawn.GaveUp:
 		return true
-	case halted(rec) != "" && rec.Session.Open() && rec.Session.Status != record.Paused:
+	case halted(rec) == record.SessionStopped && s.Open():
 		return true
-	case halted(rec) == record.SessionStopped && rec.Session.Open():
-		return true
+	case s != nil && i.Control != nil && i.Control.Command == string(policy.Cleanup):
+		return true // its row is to go
 	}
 	return i.Counts.GaveUp > 0 && p.healsAny(rec)
 }

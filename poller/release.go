@@ -19,15 +19,15 @@ func ReleaseAbandoned(ctx context.Context, ledger Ledger, held []record.Held, em
 		return 0, nil
 	}
 	released, err := ledger.Release(ctx, held)
-	if err != nil {
-		return 0, fmt.Errorf("give abandoned attempts back: %w", err)
-	}
 	byItem := map[string]int{}
 	for _, h := range released {
 		byItem[h.Ref]++
 	}
 	for _, ref := range slices.Sorted(maps.Keys(byItem)) {
 		emit("poll.attempts_released", map[string]any{"work_item": ref, "released": byItem[ref]})
+	}
+	if err != nil { // a row that cannot be read keeps its own item's attempts alone
+		return len(released), fmt.Errorf("give abandoned attempts back: %w", err)
 	}
 	return len(released), nil
 }

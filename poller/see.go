@@ -181,17 +181,9 @@ func (d *decider) rearm(c workitem.Comment, row record.Comment) {
 // vanished settles pending rows whose comment is gone upstream. The thread is
 // whole, so what it lacks was deleted.
 func (d *decider) vanished() {
-	there := make(map[string]bool, len(d.thread))
-	for _, c := range d.thread {
-		if row, ok := d.rec().Comments.Get(c.ID); ok {
-			there[row.ID] = true
-		}
-	}
 	for _, row := range d.rec().Comments.Pending() {
-		if there[row.ID] || row.Started() {
-			continue
+		if _, there := d.comment(row); !there && !row.Started() {
+			d.drops(row, record.Deleted)
 		}
-		d.do(record.Settle{Note: record.Note{ID: row.ID}, Outcome: record.Deleted})
-		d.event("poll.comment_settled", map[string]any{"comment_id": row.ID, "actor": row.Author, "outcome": record.Deleted})
 	}
 }

@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"slices"
 	"strconv"
 
 	"theloop/policy"
@@ -69,6 +70,7 @@ func (d *decider) queue(row record.Comment) {
 		return
 	}
 	id := record.CommentDeliveryID(row.ID)
+	d.takenUp(row.Delivery)
 	d.do(record.Queue{Comment: row.ID, DeliveryID: id, Run: d.f.Run})
 	d.effect(Effect{Kind: DoDeliver, ID: id, Comment: comment, NewSession: !d.lives() && !d.bringsUp()})
 	now, _ := d.rec().Comments.Get(row.ID)
@@ -79,13 +81,16 @@ func (d *decider) queue(row record.Comment) {
 
 // comment finds the text of a row. A row whose text cannot be had is not sent.
 func (d *decider) comment(row record.Comment) (workitem.Comment, bool) {
-	for _, c := range d.thread {
-		if c.ID == row.ID || workitem.SameComment(c.ID, row.ID) {
-			c.ID = row.ID // the ledger's spelling names the delivery
-			return c, true
-		}
+	i := slices.IndexFunc(d.thread, func(c workitem.Comment) bool { return c.ID == row.ID })
+	if i < 0 {
+		i = slices.IndexFunc(d.thread, func(c workitem.Comment) bool { return workitem.SameComment(c.ID, row.ID) })
 	}
-	return workitem.Comment{}, false
+	if i < 0 {
+		return workitem.Comment{}, false
+	}
+	c := d.thread[i]
+	c.ID = row.ID // the ledger's spelling names the delivery (P4)
+	return c, true
 }
 
 func (d *decider) giveUp(row record.Comment) {
@@ -121,6 +126,7 @@ func (d *decider) owe() {
 	if !spawn.InHand() {
 		id = record.SpawnDeliveryID(d.ref(), spawn.N+1)
 	}
+	d.takenUp(spawn.Delivery)
 	d.do(record.QueueSpawn{DeliveryID: id, Run: d.f.Run})
 	d.effect(Effect{Kind: DoSpawn, ID: id, NewSession: true})
 }
@@ -128,10 +134,9 @@ func (d *decider) owe() {
 func (d *decider) owed() bool {
 	control, col := d.rec().Item.Control, d.column()
 	if control != nil {
-		return control.Arming() && !control.Served && d.authority(control) && (col == none || col == closed)
+		return control.Arming() && !control.Served && authority(control, d.f.Policy) && (col == none || col == closed)
 	}
-	spawn := d.rec().Item.Spawn
-	return d.session() == nil && d.mayStartAlone() && (spawn.N == 0 || spawn.InHand() || spawn.Attempts > 0)
+	return col == none && startsAlone(d.item, d.f.Policy)
 }
 
 // withhold says once for each item and author that the poller does not start

@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -50,26 +51,38 @@ func (d *decider) ownerless() bool {
 }
 
 // started says whether the item's session may run (Started in the words of the
-// behaviours): its last command is an arming one whose author still counts (A7)
-// or, without a record, the poller may start it by itself (A4).
+// behaviours): its last command is an arming one whose author still counts or
+// has its session already (A7), or, without a record, the poller may start it by
+// itself (A4).
 func (d *decider) started() bool {
 	control := d.rec().Item.Control
 	if control != nil {
-		return control.Arming() && (d.column() == active || d.authority(control))
+		return control.Arming() && (d.column() == active || d.ownerless() || authority(control, d.f.Policy))
 	}
-	return d.session().Open() || d.mayStartAlone()
+	return d.session().Open() || startsAlone(d.item, d.f.Policy)
 }
 
 // authority says whether the one who gave a command still counts (A7); what was
 // given on this machine is the operator's.
-func (d *decider) authority(c *record.Control) bool {
-	return c.Source == "cli" || d.f.Policy.Authorized(workitem.Author{Login: c.Actor, ID: c.ActorID})
+func authority(c *record.Control, p policy.Policy) bool {
+	return c.Source == "cli" || p.Authorized(workitem.Author{Login: c.Actor, ID: c.ActorID})
 }
 
-// mayStartAlone says whether the poller may start the item without being told
-// to (A4).
-func (d *decider) mayStartAlone() bool {
-	return !d.f.Policy.RequireStart() && d.f.Policy.Authorized(d.item.Author) && d.policyAllows()
+// startsAlone says whether the poller may start an item without being told to
+// (A4).
+func startsAlone(item workitem.Item, p policy.Policy) bool {
+	return !p.RequireStart() && p.Authorized(item.Author) && p.MaySpawn(item.Labelled)
+}
+
+// mayBegin says, on the ledger alone, whether a session may be brought up for an
+// item: its recorded start still counts (A7), or its conversation goes on, or the
+// poller starts it by itself (A4).
+func mayBegin(rec record.Record, p policy.Policy) bool {
+	if c := rec.Item.Control; c != nil {
+		return c.Arming() && authority(c, p)
+	}
+	author := workitem.Author{Login: rec.Item.Author, ID: rec.Item.AuthorID}
+	return rec.Session.Open() || !p.RequireStart() && p.Authorized(author)
 }
 
 // policyAllows says whether the spawn policy lets an item without a session

@@ -28,7 +28,7 @@ func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]boo
 			p.sourceFailed(src, err, r)
 			return
 		}
-		if err != nil && ctx.Err() == nil {
+		if err != nil && !cut(ctx, err) {
 			p.itemFailed(ref, err, r)
 		}
 	}
@@ -59,6 +59,5 @@ func (p *Poller) ask(ctx context.Context, src Source, ref workitem.Ref, open unf
 		return fmt.Errorf("ask for its state: %w", err)
 	}
 	item.Source = src.ID()
-	r.ItemsSeen++
 	return p.step(ctx, visit{src: src, item: item, open: open, unlisted: true}, r)
 }

@@ -14,7 +14,8 @@ import (
 )
 
 // world is everything around a Poller, kept in memory. The ledger is
-// record.Apply, so that it cannot do what the real one would refuse.
+// record.Apply, so that it cannot do what the real one would refuse; like the
+// real ones, ledger and tmux do nothing for a context that is over (C1).
 type world struct {
 	t       testing.TB
 	now     time.Time
@@ -25,6 +26,12 @@ type world struct {
 	// beforeCommit runs once, before the next commit: what else writes meanwhile.
 	beforeCommit func()
 	commitErr    error
+	// short lets a commit apply everything but its last change.
+	short bool
+	// onLook runs at each look at tmux, before it answers.
+	onLook func()
+	// trace is told which of the three facts is read.
+	trace func(string)
 
 	src     *tracker
 	held    map[string][]string
@@ -92,18 +99,25 @@ func (w *world) quietCycle() {
 	}
 }
 
-func (w *world) Record(_ context.Context, ref workitem.Ref) (record.Record, error) {
-	return w.records[ref.Key()], nil
+func (w *world) Record(ctx context.Context, ref workitem.Ref) (record.Record, error) {
+	w.note("ledger")
+	return w.records[ref.Key()], ctx.Err()
 }
 
-func (w *world) Commit(_ context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error) {
+func (w *world) Commit(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error) {
 	if f := w.beforeCommit; f != nil {
 		w.beforeCommit = nil
 		f()
 	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	rec := w.records[ref.Key()]
 	if rec.Item.Rev != rev {
 		return nil, record.ErrChanged
+	}
+	if w.short {
+		changes, w.short = changes[:len(changes)-1], false
 	}
 	after, applied, err := record.Apply(rec, changes)
 	if err != nil {
@@ -127,15 +141,26 @@ func (w *world) change(ref workitem.Ref, changes ...record.Change) {
 	}
 }
 
-func (w *world) Unfinished(context.Context) ([]workitem.Ref, error) {
-	return w.refs(func(rec record.Record) bool { return rec.Item.Ref != "" && !rec.Item.Sealed() })
+// Unfinished has the rule of the real ledger: what is not in it is found by its
+// own turn alone.
+func (w *world) Unfinished(ctx context.Context) ([]workitem.Ref, error) {
+	return w.refs(ctx, func(rec record.Record) bool {
+		i := rec.Item
+		owed := i.Control.Arming() && !i.Control.Served ||
+			i.Control == nil && rec.Session == nil && i.Spawn.Attempts > 0 && !i.Spawn.GaveUp
+		rows := slices.ContainsFunc(rec.Comments.All(), func(c record.Comment) bool {
+			return c.State == record.Pending || c.Notice == record.NoticeOwed
+		})
+		return i.Ended() || rec.Session.Open() || i.Spawn.InHand() || i.Spawn.Notice == record.NoticeOwed ||
+			i.EndedAt.IsZero() && owed || rows
+	})
 }
 
-func (w *world) Known(_ context.Context, source string) ([]workitem.Ref, error) {
-	return w.refs(func(rec record.Record) bool { return rec.Item.Source == source && !rec.Item.Sealed() })
+func (w *world) Known(ctx context.Context, source string) ([]workitem.Ref, error) {
+	return w.refs(ctx, func(rec record.Record) bool { return rec.Item.Source == source && !rec.Item.Sealed() })
 }
 
-func (w *world) refs(want func(record.Record) bool) ([]workitem.Ref, error) {
+func (w *world) refs(ctx context.Context, want func(record.Record) bool) ([]workitem.Ref, error) {
 	var refs []workitem.Ref
 	for _, rec := range w.records {
 		if ref, err := workitem.ParseRef(rec.Item.Ref); err == nil && want(rec) {
@@ -143,7 +168,7 @@ func (w *world) refs(want func(record.Record) bool) ([]workitem.Ref, error) {
 		}
 	}
 	slices.SortFunc(refs, func(a, b workitem.Ref) int { return a.Number - b.Number })
-	return refs, nil
+	return refs, ctx.Err()
 }
 
 func (w *world) Release(_ context.Context, held []record.Held) (out []record.Held, err error) {
@@ -152,7 +177,10 @@ func (w *world) Release(_ context.Context, held []record.Held) (out []record.Hel
 		if err != nil {
 			return nil, err
 		}
-		comment, _ := record.DeliveryComment(h.DeliveryID)
+		comment, ok := record.DeliveryComment(h.DeliveryID)
+		if !ok { // a spawn's
+			comment = ""
+		}
 		after, applied, err := record.Apply(w.records[ref.Key()], []record.Change{record.Release{Comment: comment, DeliveryID: h.DeliveryID}})
 		if err != nil {
 			return nil, err
@@ -165,7 +193,10 @@ func (w *world) Release(_ context.Context, held []record.Held) (out []record.Hel
 	return out, nil
 }
 
-func (w *world) EndCycle(_ context.Context, c record.Cycle, rows []record.SourceRow) error {
+func (w *world) EndCycle(ctx context.Context, c record.Cycle, rows []record.SourceRow) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	w.cycles = append(w.cycles, c)
 	for _, row := range rows {
 		w.sources[row.ID] = row
@@ -173,8 +204,15 @@ func (w *world) EndCycle(_ context.Context, c record.Cycle, rows []record.Source
 	return nil
 }
 
-func (w *world) Look(_ context.Context, ref workitem.Ref, _ record.Record) record.Pane {
+func (w *world) Look(ctx context.Context, ref workitem.Ref, _ record.Record) record.Pane {
 	w.looks++
+	w.note("tmux")
+	if w.onLook != nil {
+		w.onLook()
+	}
+	if ctx.Err() != nil {
+		return record.Pane{State: record.PaneUnknown}
+	}
 	if pane, ok := w.panes[ref.Key()]; ok {
 		return pane
 	}
@@ -191,7 +229,16 @@ func (w *world) Live(context.Context) (int, error) {
 	return live, w.tmuxErr
 }
 
-func (w *world) Held(ref workitem.Ref) []string { return w.held[ref.Key()] }
+func (w *world) Held(ref workitem.Ref) []string {
+	w.note("in flight")
+	return w.held[ref.Key()]
+}
+
+func (w *world) note(what string) {
+	if w.trace != nil {
+		w.trace(what)
+	}
+}
 
 func (w *world) Put(e Effect) bool {
 	key := e.Ref.Key()
@@ -279,6 +326,8 @@ type tracker struct {
 	items    []workitem.Item
 	threads  map[string][]workitem.Comment
 	listErr  error
+	readErr  error
+	bad      []workitem.ItemError
 	stateErr map[string]error
 	reads    int
 	asked    []string
@@ -292,7 +341,7 @@ func (s *tracker) List(context.Context) (workitem.Listing, error) {
 	if s.listErr != nil {
 		return workitem.Listing{}, s.listErr
 	}
-	l := workitem.Listing{Date: s.date}
+	l := workitem.Listing{Date: s.date, Bad: s.bad}
 	for _, item := range s.items {
 		if item.State == workitem.Open && item.Labelled {
 			l.Items = append(l.Items, item)
@@ -308,6 +357,9 @@ func (s *tracker) Comments(ctx context.Context, item workitem.Item) ([]workitem.
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
+	}
+	if s.readErr != nil {
+		return nil, s.readErr
 	}
 	thread := slices.Clone(s.threads[item.Ref.Key()])
 	workitem.SortThread(thread)

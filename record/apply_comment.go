@@ -25,7 +25,7 @@ func (c *Comment) note(n Note) {
 	if c.ID == "" {
 		c.ID = n.ID
 	}
-	c.Author, c.AuthorID = n.Author.Login, n.Author.ID
+	c.Author, c.AuthorID = Account(n.Author), n.Author.ID
 	c.SHA256, c.URL, c.At = n.SHA256, n.URL, n.At
 	c.Surface, c.DatabaseID = n.Surface, n.DatabaseID
 }

@@ -9,7 +9,7 @@ func (c Observe) apply(r *Record) (bool, error) {
 	i, was := &r.Item, r.Item
 	i.Ref, i.URL, i.Kind = c.Item.Ref.String(), c.Item.URL, c.Item.Kind
 	i.Title, i.Source, i.CommentCount = c.Item.Title, c.Item.Source, c.Item.CommentCount
-	i.Author, i.AuthorID = c.Item.Author.Login, c.Item.Author.ID
+	i.Author, i.AuthorID = Account(c.Item.Author), c.Item.Author.ID
 	if was.Ref != "" {
 		i.Ref = was.Ref // the first spelling stays (D6)
 	}
@@ -56,7 +56,9 @@ func (Serve) apply(r *Record) (bool, error) {
 	if !r.Item.Control.Arming() || r.Item.Control.Served {
 		return false, nil
 	}
-	r.Item.Control.Served = true
+	control := *r.Item.Control
+	control.Served = true
+	r.Item.Control = &control
 	return true, nil
 }
 
@@ -70,11 +72,12 @@ func (c SetStatus) apply(r *Record) (bool, error) {
 	if r.Session == nil || r.Session.Status == c.Status {
 		return false, nil
 	}
-	r.Session.Status, r.Session.LastEventAt = c.Status, c.At
-	r.Session.EndedAt = time.Time{}
+	session := *r.Session
+	session.Status, session.LastEventAt, session.EndedAt = c.Status, c.At, time.Time{}
 	if c.Status == Shut {
-		r.Session.EndedAt = c.At
+		session.EndedAt = c.At
 	}
+	r.Session = &session
 	return true, nil
 }
 
@@ -93,7 +96,9 @@ func (c Announce) apply(r *Record) (bool, error) {
 	if r.Session == nil || r.Session.Announced == c.DeliveryID {
 		return false, nil
 	}
-	r.Session.Announced = c.DeliveryID
+	session := *r.Session
+	session.Announced = c.DeliveryID
+	r.Session = &session
 	return true, nil
 }
 

@@ -39,6 +39,18 @@ func TextHash(body string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// Account returns the name that an author is listed under: a bot's ends in
+// [bot], however its tracker spells the login. Rows keep it, so that their
+// authors can be judged again by it alone (A1, A7).
+func Account(a workitem.Author) string {
+	if a.Nobody() || !a.Bot || strings.HasSuffix(strings.ToLower(a.Login), botSuffix) {
+		return a.Login
+	}
+	return a.Login + botSuffix
+}
+
+const botSuffix = "[bot]"
+
 // NoteOf returns what a row keeps of a comment.
 func NoteOf(c workitem.Comment) Note {
 	return Note{

@@ -55,8 +55,9 @@ const (
 	Unproved Proof = "none"
 )
 
-// Judge holds an attempt against a look at its pane (B2, B8). now is the time
-// the look was taken.
+// Judge holds an attempt against a look at its pane (B2, B8). now is a time from
+// before the look: a paste may land between the two, and a deadline that passed
+// only after the look proves nothing.
 func Judge(d Delivery, pane Pane, now time.Time) Proof {
 	mark := Mark(d.DeliveryID)
 	switch {

@@ -13,6 +13,9 @@ type Thread struct {
 	rows []Comment
 	byID map[string]int
 	byDB map[databaseID]int
+	// shared says that somebody else reads the same rows: they are copied before
+	// the first of them changes.
+	shared bool
 }
 
 type databaseID struct {
@@ -94,6 +97,9 @@ func (t Thread) Pending() []Comment {
 }
 
 func (t *Thread) put(row Comment) {
+	if t.shared {
+		*t = t.clone()
+	}
 	if i, ok := t.find(row.ID); ok {
 		t.rows[i] = row
 		return

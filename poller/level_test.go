@@ -1,0 +1,151 @@
+package poller
+
+import (
+	"testing"
+	"time"
+
+	"theloop/record"
+)
+
+// X7: what lives serves a start that was recorded elsewhere.
+func TestALivingSessionServesAStart(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.change(ref, record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+	w.cycle()
+	if !w.records[ref.Key()].Item.Control.Served {
+		t.Error("the start is not served")
+	}
+	w.wantQueued()
+	w.pane(ref, record.PaneDead, "life-1")
+	w.cycle()
+	w.wantQueued()
+}
+
+// D5: a session of ours that no row names: taken over when its item is started or
+// paused, closed when it is neither; and nothing else moves meanwhile.
+func TestAnOwnerlessSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		command, actor string
+		want           string
+	}{
+		"started":                       {"start", "octocat", "adopt adopt"},
+		"started by somebody taken off": {"start", "eve", "adopt adopt"},
+		"paused":                        {"pause", "octocat", "adopt adopt"},
+		"stopped":                       {"stop", "octocat", "close close"},
+		"told nothing":                  {"", "", "close close"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.open(1, "octocat")
+			w.cycle()
+			if tt.command != "" {
+				w.change(ref, control(tt.command, tt.actor))
+			}
+			w.change(ref, record.QueueSpawn{DeliveryID: "s", Run: "r"}, record.Start{On: record.OnNewPane, Until: w.now}, record.Deliver{})
+			w.pane(ref, record.PaneLive, "life-1")
+			w.say(ref, "octocat", "hello")
+			w.cycle()
+			w.wantQueued(tt.want)
+		})
+	}
+}
+
+// X7: a stop is not forgotten over a kill between the verdict on its spawn and
+// the close: the row says that the session is there.
+func TestAStoppedSessionWithoutARowIsFoundAfterAKill(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	id := w.records[ref.Key()].Item.Spawn.DeliveryID
+	w.change(ref, record.Start{On: record.OnNewPane, Until: w.now})
+	w.say(ref, "octocat", "the-loop stop")
+	w.cycle()
+	w.restart("run-2", "v1.0.0")
+	w.pane(ref, record.PaneLive, "life-1", id)
+	w.cycle()
+	w.wantQueued("close close")
+	w.restart("run-3", "v1.0.0") // before the close
+	w.src.listErr = errTracker
+	w.cycle()
+	w.wantQueued("close close")
+	if s := w.records[ref.Key()].Session; s == nil || s.Identity != "life-1" || s.Host != "here" {
+		t.Errorf("its row is %+v", s)
+	}
+}
+
+// X7: a stop closes also when an attempt of before has no verdict yet and the
+// tracker is down; but not before its deadline has passed (D3).
+func TestAStopClosesOnceTheDeadlineHasPassed(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now.Add(150 * time.Second)})
+	w.say(ref, "octocat", "the-loop stop")
+	w.restart("run-2", "v1.0.0")
+	w.cycle()
+	w.wantQueued()
+	w.src.listErr = errTracker
+	w.cycle()
+	w.wantQueued()
+	w.cycle()
+	w.wantQueued("close close")
+}
+
+// D5: a name that is somebody else's is said once, until it is free again.
+func TestAnOccupiedNameIsSaidOnce(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	occupied := record.Pane{State: record.PaneForeign, Holder: "tmux session x"}
+	w.panes[ref.Key()] = occupied
+	said := func() (n int) {
+		for _, e := range w.events {
+			if e.Fields["reason"] == "session-occupied" {
+				n++
+			}
+		}
+		return n
+	}
+	w.cycle()
+	if said() != 0 {
+		t.Error("said although nothing waits")
+	}
+	w.say(ref, "octocat", "hello")
+	for range 3 {
+		w.cycle()
+	}
+	if said() != 1 {
+		t.Errorf("said %d times", said())
+	}
+	w.pane(ref, record.PaneLive, "life-1")
+	w.cycle()
+	w.take()
+	w.panes[ref.Key()] = occupied
+	w.say(ref, "octocat", "again")
+	w.cycle()
+	if said() != 2 {
+		t.Errorf("said %d times after it was free", said())
+	}
+}
+
+// D5: it is found out for an item that nobody said anything on, too, and costs
+// nothing from then on.
+func TestAnOccupiedNameCostsAnItemThatStartsAloneNothing(t *testing.T) {
+	w := newWorld(t)
+	w.policy.RequireStart = false
+	ref := w.open(1, "octocat")
+	w.panes[ref.Key()] = record.Pane{State: record.PaneForeign, Holder: "tmux session x"}
+	w.cycle()
+	for _, id := range w.held[ref.Key()] { // its worker finds out and gives it back
+		w.change(ref, record.Release{DeliveryID: id})
+	}
+	w.take()
+	for range 3 {
+		w.quietCycle()
+	}
+	if n := w.told("dispatch.dropped"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}

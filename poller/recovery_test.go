@@ -1,0 +1,164 @@
+package poller
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"theloop/policy"
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// B1, B2: behind an attempt that has started and is not decided nothing is
+// queued; what is held already is passed over.
+func TestNothingIsQueuedBehindAnUndecidedAttempt(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	a := w.say(ref, "octocat", "a")
+	w.cycle()
+	w.change(ref, record.Start{Comment: a, On: "life-1", Until: w.now.Add(time.Hour)})
+	b := w.say(ref, "octocat", "b")
+	w.cycle() // its worker is still at it: b may be queued behind it
+	w.wantQueued("deliver poll-comment-"+a, "deliver poll-comment-"+b)
+	w.change(ref, record.Release{Comment: b, DeliveryID: "poll-comment-" + b})
+	w.restart("run-2", "v1.0.0")
+	for range 3 {
+		w.quietCycle()
+	}
+	w.want(ref, b, record.Pending, "")
+}
+
+// B1: an attempt in hand at the last of the budget is used, not given up.
+func TestTheLastAttemptIsUsed(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	for range 2 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Fail{Comment: id})
+	}
+	w.cycle()
+	w.restart("run-2", "v1.0.0") // killed with the third attempt queued
+	w.cycle()
+	w.wantQueued("deliver poll-comment-" + id)
+	w.want(ref, id, record.Pending, "")
+	if n := w.told("poll.recovered"); n != 1 {
+		t.Errorf("the attempt that is used again is told of %d times", n)
+	}
+}
+
+// B1: in flight is not failed, whatever the pane says of it.
+func TestWhatIsHeldIsNotJudged(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now})
+	w.pane(ref, record.PaneLive, "life-2") // its outcome is about to be committed
+	w.cycle()
+	if row := w.row(ref, id); !row.Started() || row.MayRepeat || row.Attempts != 1 {
+		t.Errorf("the row in flight is %+v", row.Delivery)
+	}
+	w.pane(ref, record.PaneLive, "life-1", "poll-comment-"+id)
+	w.cycle()
+	w.want(ref, id, record.Pending, "")
+}
+
+// B2, D3: a verdict needs a look that was taken after the deadline.
+func TestALookFromBeforeTheDeadlineIsNoVerdict(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	until := w.now.Add(90 * time.Second)
+	w.change(ref, record.Start{Comment: id, On: "life-1", Until: until})
+	w.restart("run-2", "v1.0.0")
+	w.say(ref, "mallory", "bump")
+	w.src.onRead = func() { w.onLook = func() { w.now = until.Add(time.Second) } } // tmux took its time
+	w.cycle()
+	if row := w.row(ref, id); !row.Started() {
+		t.Errorf("decided on a look from before the deadline: %+v", row.Delivery)
+	}
+}
+
+// B6: something new that is said gives the spawn's budget back; what was said
+// before does not.
+func TestNewWordsGiveTheSpawnItsBudgetBack(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Fail{MayRepeat: true})
+	}
+	w.cycle()
+	if s := w.records[ref.Key()].Item.Spawn; !s.GaveUp {
+		t.Fatalf("the spawn row is %+v", s)
+	}
+	w.say(ref, "mallory", "bump")
+	w.cycle()
+	w.wantQueued()
+	id := w.say(ref, "octocat", "try once more")
+	w.cycle()
+	w.wantQueued("deliver poll-comment-" + id) // one dispatch, counted on the comment alone
+	if s := w.records[ref.Key()].Item.Spawn; s.GaveUp || s.Attempts != 0 || s.Notice != record.NoticeOwed || !s.MayRepeat {
+		t.Errorf("the spawn row is %+v", s)
+	}
+}
+
+// B7: which give-ups a release tries again.
+func TestHeals(t *testing.T) {
+	for _, tt := range []struct {
+		gaveUp, running string
+		want            bool
+	}{
+		{"v1.0.0", "v1.0.0", false}, {"v1.0.0", "v1.0.1", true}, {"v1.0.1", "v1.0.0", true},
+		{"", "v1.0.0", true}, {"6.1.0", "v1.0.0", true}, {"dev", "v1.0.0", true},
+		{"v1.0.0", "dev", false}, {"6.1.0", "dev", true}, {"", "dev", true}, {"dev", "dev", false},
+	} {
+		if got := heals(tt.gaveUp, tt.running); got != tt.want {
+			t.Errorf("given up by %q, running %q: %v", tt.gaveUp, tt.running, got)
+		}
+	}
+}
+
+// B7: a give-up is re-armed though nothing else of its item is open; not while
+// its author is revoked, and not into a session that is stopped.
+func TestAGiveUpIsRearmed(t *testing.T) {
+	for name, tt := range map[string]struct {
+		before func(*world, workitem.Ref)
+		want   bool
+	}{
+		"by an upgrade":             {func(*world, workitem.Ref) {}, true},
+		"its author was taken off":  {func(w *world, _ workitem.Ref) { w.policy.AuthorizedUsers = []string{"octocat"} }, false},
+		"the session is stopped":    {func(w *world, ref workitem.Ref) { w.change(ref, control("stop", "octocat")) }, false},
+		"the comment was our own":   {func(w *world, ref workitem.Ref) { w.src.threads[ref.Key()][1].Body += policy.Marker }, false},
+		"the comment was withdrawn": {func(w *world, ref workitem.Ref) { w.src.threads[ref.Key()] = w.src.threads[ref.Key()][:1] }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.started()
+			id := w.say(ref, "hubot", "hello")
+			for range 3 {
+				w.cycle()
+				w.take()
+				w.change(ref, record.Fail{Comment: id})
+			}
+			w.cycle()
+			w.change(ref, record.PostNotice{Comment: id})
+			w.quietCycle()
+			w.restart("run-2", "v1.0.1")
+			tt.before(w, ref)
+			w.cycle()
+			if got := slices.Contains(w.take(), "deliver poll-comment-"+id); got != tt.want {
+				t.Errorf("tried again: %v", got)
+			}
+			if row := w.row(ref, id); !tt.want && row.State != record.GaveUp {
+				t.Errorf("the row is %s", row.State)
+			}
+		})
+	}
+}
