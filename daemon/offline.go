@@ -19,26 +19,22 @@ import (
 // command is what the pidfile names meanwhile. A root without a ledger is an
 // error for which errors.Is fs.ErrNotExist holds; nothing is made.
 func Offline(ctx context.Context, o Options, command string, f func(localapi.Local) error) (err error) {
+	o = o.withDefaults()
 	restore := harden()
 	defer restore()
 	cfg, _, err := config.Load(o.Config)
 	if err != nil {
 		return err
 	}
-	s := &service{o: o, cfg: cfg, run: runID(), started: o.Now(), trackers: &trackers{}}
-	now, err := settingsOf(o, cfg)
+	s, err := newService(o, cfg)
 	if err != nil {
-		return err
-	}
-	s.settings.Store(now)
-	if s.root, err = config.Resolve(cfg.State.Root, o.Env, o.Cwd, o.Home); err != nil {
 		return err
 	}
 	if _, err := os.Stat(filepath.Join(s.root, store.File)); errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("look for the ledger: %w", err)
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	if s.lock, err = lock.Acquire(ctx, filepath.Join(s.root, lock.File), command, o.Log); err != nil {
+	if s.lock, err = lock.Acquire(ctx, s.pidfile(), command, o.Log); err != nil {
 		return err
 	}
 	s.onClose(s.lock.Release)
@@ -46,8 +42,9 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 	if err := s.openLedger(ctx); err != nil {
 		return err
 	}
-	if err := s.assemble(ctx); err != nil {
+	if err := s.assemble(); err != nil {
 		return err
 	}
+	s.onClose(s.stopQueue)
 	return f(s.local())
 }

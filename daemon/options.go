@@ -9,11 +9,19 @@ import (
 // LockName is what the poller writes into its pidfile's second line (L4).
 const LockName = "poll start"
 
+// OutputName is where the output of a poller in the background goes, below the
+// state root.
+const OutputName = "logs/poller.out"
+
 // drain is how long a stop waits for jobs that run (C4).
 const drain = 10 * time.Second
 
 // ledgerPatience is how long a start waits for a command that reads the ledger.
 const ledgerPatience = 5 * time.Second
+
+// retryHeld is how long a start in the background waits for a lock that is being
+// let go, as one in the foreground does (L8).
+const retryHeld = 200 * time.Millisecond
 
 // Options are what a poller is started with.
 type Options struct {
@@ -27,7 +35,14 @@ type Options struct {
 	// BesideWebhook starts although the webhook receiver of an earlier release
 	// holds its own lock on the state root (L12).
 	BesideWebhook bool
-	Version       string
+	// Detached says that the poller was started in the background, Logfile where
+	// its output goes then; empty is OutputName.
+	Detached bool
+	Logfile  string
+	// Ready is called once, when the poller has the lock, answers on its socket and
+	// is about to run its first cycle; nil is fine.
+	Ready   func()
+	Version string
 	// Exe is this program's file: panes run it to become their harness (D8).
 	Exe       string
 	Cwd, Home string
@@ -36,6 +51,15 @@ type Options struct {
 	// Out gets one line a cycle that did something.
 	Out io.Writer
 	Now func() time.Time
+	// Drain is how long a stop waits for jobs that run; zero is 10 s (C4).
+	Drain time.Duration
 	// Failpoint is called where a crash matters; nil is off.
 	Failpoint func(name string)
+}
+
+func (o Options) withDefaults() Options {
+	if o.Drain <= 0 {
+		o.Drain = drain
+	}
+	return o
 }

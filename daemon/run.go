@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"time"
@@ -18,28 +17,38 @@ import (
 // clean is false when a --once had errors or a dispatch of it failed (C7). The
 // error says why it was not started, or what ended it.
 func Run(ctx context.Context, o Options) (clean bool, err error) {
+	o = o.withDefaults()
 	restore := harden()
-	cfg, warnings, err := config.Load(o.Config)
+	defer restore()
+	cfg, warnings, err := load(o.Config)
 	if err != nil {
-		return false, err
-	}
-	if err := cfg.RequireSources(); err != nil {
 		return false, err
 	}
 	s, err := start(ctx, o, cfg)
 	restore()
+	if err != nil && ctx.Err() != nil {
+		return false, fmt.Errorf("told to stop while it was starting: %w", err)
+	}
 	if err != nil {
 		return false, err
 	}
 	s.warn(warnings)
-	s.emit("poll")("poller.started", map[string]any{
-		"interval_seconds": int(s.interval().Seconds()), "sources": s.trackers.ids(), "once": o.Once,
-	})
+	s.tellStart()
 	s.tell(nil)
 	s.ready()
 	clean, err = s.loop(ctx)
-	s.emit("poll")("poller.stopped", map[string]any{"reason": reason(ctx, o, err)})
+	s.supervisor.stopping()
+	s.ended = reason(ctx, o, err)
 	return clean && err == nil, errors.Join(err, s.close())
+}
+
+// load reads a configuration that a poller can run on.
+func load(path string) (config.Config, []config.Problem, error) {
+	cfg, warnings, err := config.Load(path)
+	if err == nil {
+		err = cfg.RequireSources()
+	}
+	return cfg, warnings, err
 }
 
 func reason(ctx context.Context, o Options, err error) string {
@@ -64,11 +73,21 @@ func (s *service) warn(warnings []config.Problem) {
 	}
 }
 
+// ready tells whoever waits for it that the poller runs.
 func (s *service) ready() {
-	if !s.o.Once {
-		s.o.Log.Info(fmt.Sprintf("poller started (pid %d): watching %s every %s; stop it with Ctrl-C or 'the-loop poll stop'",
-			os.Getpid(), view.Count(len(s.trackers.sources), "source", "sources"), view.Duration(s.interval())))
+	if s.o.Ready != nil {
+		s.o.Ready()
 	}
+	s.supervisor.ready()
+	if s.o.Once {
+		return
+	}
+	how := "stop it with Ctrl-C or 'the-loop poll stop'"
+	if s.o.Detached {
+		how = "stop it with 'the-loop poll stop'"
+	}
+	s.o.Log.Info(fmt.Sprintf("poller started (pid %d): watching %s every %s; %s",
+		os.Getpid(), view.Count(len(s.trackers.sources), "source", "sources"), view.Duration(s.interval()), how))
 }
 
 func (s *service) interval() time.Duration {
@@ -76,74 +95,6 @@ func (s *service) interval() time.Duration {
 		return s.o.Interval
 	}
 	return s.cfg.Polling.Interval
-}
-
-// loop runs cycles from start to start, with a little jitter so that pollers
-// that were started together do not stay so.
-func (s *service) loop(ctx context.Context) (clean bool, err error) {
-	for {
-		begin := s.o.Now()
-		if err := s.stillOurs(); err != nil {
-			return false, err
-		}
-		s.reload(ctx)
-		report := s.poller.Cycle(ctx)
-		if s.o.Once {
-			return s.finish(ctx, report), nil
-		}
-		s.tell(&report)
-		next := begin.Add(jitter(s.interval()))
-		if report.Until.After(next) {
-			next = report.Until
-		}
-		if !sleep(ctx, next.Sub(s.o.Now())) {
-			return true, nil
-		}
-	}
-}
-
-// finish works the queues of a --once empty, so that a cron job leaves nothing
-// lying (C7). A stop request cuts it.
-func (s *service) finish(ctx context.Context, report poller.Report) bool {
-	_ = s.queue.Wait(ctx)
-	s.tell(&report)
-	for _, e := range report.Errors {
-		s.o.Log.Error(e)
-	}
-	return len(report.Errors) == 0 && s.queue.Failed() == 0 && ctx.Err() == nil
-}
-
-// stillOurs ends the process when the pidfile or the ledger was removed or
-// replaced: two pollers, or two histories, are worse than none.
-func (s *service) stillOurs() error {
-	if err := s.lock.Check(); err != nil {
-		return err
-	}
-	replaced, err := s.ledger.Replaced()
-	if err != nil {
-		return err
-	}
-	if replaced {
-		return fmt.Errorf("the ledger %s was removed or replaced while the poller ran: stopped, since two histories are worse than none; "+
-			"put the file back, or start again on what is there", s.ledger.Path())
-	}
-	return nil
-}
-
-func jitter(d time.Duration) time.Duration {
-	const share = 10 // ±10 %
-	return d + time.Duration((rand.Float64()*2-1)*float64(d)/share)
-}
-
-func sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(max(0, d))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
 }
 
 // summary is the line about a cycle; only what is not zero is named.

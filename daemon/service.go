@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,15 @@ type service struct {
 	host     *session.Host
 	poller   *poller.Poller
 	reloader *config.Reloader
+	rejected string // why the edit of the configuration is not used
+
+	pid        int
+	phase      atomic.Pointer[phase]
+	kicks      *kicks
+	supervisor supervisor
+	chores     chores
+	// ended says why, once the poller has run.
+	ended string
 	// closers undo the start, last first.
 	closers []func() error
 	started time.Time
@@ -68,13 +78,8 @@ func (s *service) emit(source string) func(string, map[string]any) {
 // start brings the parts up in their order. On an error everything that was
 // made is taken back.
 func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err error) {
-	s := &service{o: o, cfg: cfg, run: runID(), started: o.Now(), reloader: config.NewReloader(cfg)}
-	now, err := settingsOf(o, cfg)
+	s, err := newService(o, cfg)
 	if err != nil {
-		return nil, err
-	}
-	s.settings.Store(now)
-	if s.root, err = config.Resolve(cfg.State.Root, o.Env, o.Cwd, o.Home); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -91,10 +96,25 @@ func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err e
 	return s, nil
 }
 
+func newService(o Options, cfg config.Config) (*service, error) {
+	s := &service{
+		o: o, cfg: cfg, run: runID(), started: o.Now(), pid: os.Getpid(), reloader: config.NewReloader(cfg),
+		trackers: &trackers{}, kicks: newKicks(), supervisor: newSupervisor(o.Log),
+	}
+	s.phase.Store(&phase{})
+	now, err := settingsOf(o, cfg)
+	if err != nil {
+		return nil, err
+	}
+	s.settings.Store(now)
+	s.root, err = config.Resolve(cfg.State.Root, o.Env, o.Cwd, o.Home)
+	return s, err
+}
+
 // takeLock makes the state root and takes the run lock: nothing with an effect
 // comes before it.
 func (s *service) takeLock(ctx context.Context) error {
-	path := filepath.Join(s.root, lock.File)
+	path := s.pidfile()
 	made, err := lock.EnsureRoot(s.root)
 	if err != nil {
 		return err
@@ -109,17 +129,32 @@ func (s *service) takeLock(ctx context.Context) error {
 	s.lock, err = lock.Acquire(ctx, path, LockName, s.o.Log)
 	var held *lock.HeldError
 	if errors.As(err, &held) {
-		s.emit("poll")("poller.blocked", map[string]any{"pidfile": path, "holder": held.PID})
+		s.blocked(path, held.PID)
 		return err
 	}
 	if err != nil {
 		return err
 	}
-	s.onClose(s.lock.Release)
+	s.onClose(s.lock.Release) // last of all
+	s.onClose(s.tellEnd)
 	if s.lock.StalePID > 0 {
 		s.o.Log.Info(fmt.Sprintf("removed a stale pidfile (pid %d is not running)", s.lock.StalePID))
 	}
 	return s.besideWebhook()
+}
+
+func (s *service) pidfile() string { return filepath.Join(s.root, lock.File) }
+
+// logfile is where the output of a poller in the background goes.
+func (s *service) logfile() string {
+	if s.o.Logfile != "" {
+		return s.o.Logfile
+	}
+	return filepath.Join(s.root, OutputName)
+}
+
+func (s *service) blocked(pidfile string, holder int) {
+	s.emit("poll")("poller.blocked", map[string]any{"pidfile": pidfile, "holder": holder})
 }
 
 func (s *service) openEvents() {
@@ -143,7 +178,7 @@ func (s *service) besideWebhook() error {
 	if err != nil || !status.Held || s.o.BesideWebhook {
 		return err
 	}
-	s.emit("poll")("poller.blocked", map[string]any{"pidfile": path, "holder": status.PID})
+	s.blocked(path, status.PID)
 	return fmt.Errorf("the webhook receiver of an earlier release is running (pid %d, pidfile %s) and feeds the same sessions: "+
 		"stop it first, or start with --beside-webhook", status.PID, path)
 }
@@ -172,34 +207,42 @@ func (s *service) openLedger(ctx context.Context) (err error) {
 		return err
 	}
 	s.onClose(s.ledger.Close)
+	last, _ := s.ledger.Cycles(ctx, 1) // a row that does not decode is for `ledger check`
+	s.chores = newChores(last, s.started)
+	s.chores.log, s.chores.expire = s.o.Log, s.ledger.Expire
 	return nil
 }
 
 // serve makes the control socket and answers on it once there is something to
-// answer from.
-func (s *service) serve(ctx context.Context) error {
+// answer from. When the poller stops, the queue ends before the socket, so that
+// whoever asks is answered while jobs are waited for.
+func (s *service) serve(context.Context) error {
 	l, err := localapi.Listen(s.root)
 	if err != nil {
 		return err
 	}
-	if err := s.assemble(ctx); err != nil {
+	if err := s.assemble(); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	server := localapi.Serve(l, s.local(), s.o.Log)
-	s.onClose(server.Close)
+	local := s.local()
+	local.Status, local.Kick = s.status, s.kicks.ask
+	s.onClose(localapi.Serve(l, local, s.o.Log).Close)
+	s.onClose(s.stopQueue)
 	return nil
 }
 
+// local answers about the ledger, and forgets.
 func (s *service) local() localapi.Local {
 	f := forgetter{ledger: s.ledger, host: s.host, queue: s.queue, id: HostID()}
 	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget}
 }
 
 // assemble makes the parts that work: sessions, queue, poller.
-func (s *service) assemble(ctx context.Context) (err error) {
+func (s *service) assemble() (err error) {
 	if s.tmux, err = s.newTmux(s.ledger.Instance()); err != nil {
 		return err
 	}
+	s.chores.sweep = s.tmux.Sweep
 	s.host, err = session.New(session.Options{
 		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
 		Settings:   func() session.Settings { return s.current().session },
@@ -218,10 +261,6 @@ func (s *service) assemble(ctx context.Context) (err error) {
 			}
 		},
 	})
-	s.onClose(s.stopQueue)
-	if err := s.tmux.Sweep(ctx); err != nil {
-		s.o.Log.Debug("buffers of killed clients stay for now", "error", err)
-	}
 	s.poller = poller.New(poller.Options{
 		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: s.host,
 		Queue: work{s.queue, s.host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
@@ -234,7 +273,7 @@ func (s *service) assemble(ctx context.Context) (err error) {
 // stopQueue lets jobs that run end and gives the others their attempts back
 // (B4).
 func (s *service) stopQueue() error {
-	held := s.queue.Stop(drain)
+	held := s.queue.Stop(s.o.Drain)
 	_, err := poller.ReleaseAbandoned(context.Background(), s.ledger, deliveries(held), s.emit("poll"))
 	return err
 }

@@ -9,6 +9,24 @@ import (
 	"theloop/view"
 )
 
+// tellStart and tellEnd are the first and the last event of a poller that runs.
+func (s *service) tellStart() {
+	fields := map[string]any{
+		"interval_seconds": int(s.interval().Seconds()), "sources": s.trackers.ids(), "once": s.o.Once,
+	}
+	if s.o.Detached {
+		fields["daemon"], fields["logfile"] = true, s.logfile()
+	}
+	s.emit("poll")("poller.started", fields)
+}
+
+func (s *service) tellEnd() error {
+	if s.ended != "" {
+		s.emit("poll")("poller.stopped", map[string]any{"reason": s.ended})
+	}
+	return nil
+}
+
 // tell writes the heartbeat, before the first cycle without one and after each
 // (U3), and the line about a cycle that was not quiet.
 func (s *service) tell(r *poller.Report) {
@@ -34,7 +52,11 @@ func (s *service) tell(r *poller.Report) {
 // for.
 func (s *service) line(r poller.Report) {
 	quiet := r.Spawns+r.CommentsForwarded+r.Closures+r.Failures+len(r.Errors) == 0 && !r.Interrupted
-	if !quiet || s.o.Once {
+	switch {
+	case quiet && !s.o.Once:
+	case s.o.Detached: // into the logfile, among lines with a time
+		s.o.Log.Info(summary(r))
+	default:
 		fmt.Fprintln(s.o.Out, summary(r))
 	}
 	if !s.o.Once {

@@ -26,6 +26,8 @@ type Options struct {
 	Concurrency int
 	// Timeout bounds one job; zero means none.
 	Timeout time.Duration
+	// Bound is how many jobs one session may hold; zero means any number.
+	Bound int
 	// OnError is told of each job that failed or panicked; it may be nil.
 	OnError func(Job, error)
 }
@@ -64,23 +66,20 @@ func New(o Options) *Queue {
 	}
 }
 
-// Put queues a job. It refuses one whose id its session already holds, and
-// everything once the queue was stopped.
+// Put queues a job. It refuses one whose id its session already holds or whose
+// session holds as many as it may, and everything once the queue was stopped.
 func (q *Queue) Put(j Job) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.stopped {
 		return false
 	}
-	key := j.Ref.Key()
-	l := q.lanes[key]
+	l := q.lanes[j.Ref.Key()]
 	if l == nil {
-		if len(q.lanes) == 0 {
-			q.idle = make(chan struct{})
-		}
-		l = &lane{}
-		q.lanes[key] = l
-		go q.work(key, l)
+		l = q.open(j.Ref.Key())
+	}
+	if q.o.Bound > 0 && len(l.jobs) >= q.o.Bound {
+		return false
 	}
 	for _, held := range l.jobs {
 		if held.ID == j.ID {
@@ -89,6 +88,17 @@ func (q *Queue) Put(j Job) bool {
 	}
 	l.jobs = append(l.jobs, j)
 	return true
+}
+
+// open begins the queue of a session.
+func (q *Queue) open(key string) *lane {
+	if len(q.lanes) == 0 {
+		q.idle = make(chan struct{})
+	}
+	l := &lane{}
+	q.lanes[key] = l
+	go q.work(key, l)
+	return l
 }
 
 // Held returns the ids of what is queued or running for an item, in order.

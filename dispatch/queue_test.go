@@ -136,6 +136,60 @@ func TestAnIdThatIsHeldIsRefused(t *testing.T) {
 	}
 }
 
+// D1: a session's queue is bounded; what it refuses is taken once there is room.
+func TestAFullQueueRefuses(t *testing.T) {
+	q := New(Options{Bound: 2})
+	defer q.Stop(time.Minute)
+	g, nop := newGate(), func(context.Context) error { return nil }
+	q.Put(Job{Ref: ref(1), ID: "a", Run: g.run})
+	await(t, g.running, "a")
+	if !q.Put(Job{Ref: ref(1), ID: "b", Run: nop}) || q.Put(Job{Ref: ref(1), ID: "c", Run: nop}) {
+		t.Error("the bound does not hold")
+	}
+	if !q.Put(Job{Ref: ref(2), ID: "c", Run: nop}) {
+		t.Error("another session's queue was full as well")
+	}
+	close(g.open)
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !q.Put(Job{Ref: ref(1), ID: "c", Run: nop}) {
+		t.Error("an empty queue refused")
+	}
+}
+
+// One goroutine for each queue that holds something, none for an idle one.
+func TestAnIdleQueueHasNoGoroutine(t *testing.T) {
+	q := New(Options{Concurrency: 3})
+	before := runtime.NumGoroutine()
+	gates := make([]*gate, 20)
+	for i := range gates {
+		gates[i] = newGate()
+		for _, id := range []string{"a", "b", "c"} {
+			run := func(context.Context) error { return nil }
+			if id == "a" {
+				run = gates[i].run
+			}
+			q.Put(Job{Ref: ref(i), ID: id, Run: run})
+		}
+	}
+	if n := runtime.NumGoroutine() - before; n != len(gates) {
+		t.Errorf("%d goroutines for %d queues", n, len(gates))
+	}
+	for _, g := range gates {
+		close(g.open)
+	}
+	if err := q.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines are left", runtime.NumGoroutine()-before)
+		}
+	}
+	q.Stop(0)
+}
+
 // B4: what was accepted and never began comes back; what runs is waited for.
 func TestStopHandsBackWhatNeverBegan(t *testing.T) {
 	q := New(Options{Concurrency: 1})

@@ -90,6 +90,10 @@ func (c *Client) ask(ctx context.Context, method, path string, body io.Reader) (
 		return nil, err
 	}
 	resp, err := c.http.Do(req)
+	var other *PeerError
+	if errors.As(err, &other) {
+		return nil, other
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%w on %s: %w", ErrNoAnswer, SocketPath(c.root), err)
 	}

@@ -19,6 +19,9 @@ type Ledger interface {
 	// Items yields each item in key order, without its comments.
 	Items(context.Context) iter.Seq2[record.Record, error]
 	Sources(context.Context) (map[string]record.SourceRow, error)
+	// Cycles returns the last n cycles, the newest first, and beside them what did
+	// not decode.
+	Cycles(ctx context.Context, n int) ([]record.Cycle, error)
 	// Backup writes a consistent copy of the whole ledger.
 	Backup(context.Context, io.Writer) error
 }
@@ -32,6 +35,10 @@ type Local struct {
 	Faults func(context.Context) ([]string, error)
 	// Forgetter forgets items; nil where nothing may be written.
 	Forgetter func(context.Context, Forget) ([]string, error)
+	// Status says how the poller is, Kick makes it run a cycle at once; nil where
+	// none runs.
+	Status func() Status
+	Kick   func(context.Context) (Kicked, error)
 }
 
 // Forget says which items are to be forgotten.

@@ -21,7 +21,12 @@ import (
 	"theloop/workitem"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if root := os.Getenv(askerEnv); root != "" {
+		os.Exit(asker(root))
+	}
+	goleak.VerifyTestMain(m)
+}
 
 var at = time.Date(2026, 7, 31, 9, 11, 58, 0, time.UTC)
 
@@ -203,8 +208,8 @@ func TestNobodyAnswers(t *testing.T) {
 func TestWrongQuestions(t *testing.T) {
 	client := serve(t, t.TempDir(), ledger(t))
 	for path, status := range map[string]int{
-		"/v1/item?ref=nonsense": http.StatusBadRequest, "/v1/item": http.StatusBadRequest, "/v2/items": http.StatusNotFound,
-		"/": http.StatusNotFound,
+		"/v1/item?ref=nonsense": http.StatusBadRequest, "/v1/cycles?n=-1": http.StatusBadRequest, "/v1/item": http.StatusBadRequest, "/v2/items": http.StatusNotFound,
+		"/": http.StatusNotFound, "/v1/kick": http.StatusNotFound,
 	} {
 		resp, err := client.http.Get("http://poller" + path)
 		if err != nil {

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
+	"sync"
 	"time"
 
 	"theloop/workitem"
@@ -23,43 +25,74 @@ const (
 // Server answers on the control socket.
 type Server struct {
 	http *http.Server
+	// end cancels the requests under way; busy counts them.
+	end  context.CancelFunc
+	busy sync.WaitGroup
 	done chan struct{}
 }
 
-// Serve starts to answer on l from local. Close ends it.
+// routes are the questions that are answered. A path begins with the version of
+// its documents.
+func routes() map[string]func(http.ResponseWriter, *http.Request, Local) {
+	return map[string]func(http.ResponseWriter, *http.Request, Local){
+		"GET /v1/status":  status,
+		"GET /v1/cycles":  cycles,
+		"POST /v1/kick":   kick,
+		"GET /v1/item":    item,
+		"GET /v1/items":   items,
+		"GET /v1/check":   check,
+		"GET /v1/backup":  backup,
+		"POST /v1/forget": forget,
+	}
+}
+
+// Serve starts to answer on l from local, to processes of this user alone. Close
+// ends it.
 func Serve(l net.Listener, local Local, log *slog.Logger) *Server {
+	return serveFor(l, local, log, requestTime)
+}
+
+// serveFor is Serve with another limit for a request that reads little.
+func serveFor(l net.Listener, local Local, log *slog.Logger, limit time.Duration) *Server {
+	ctx, end := context.WithCancel(context.Background())
+	s := &Server{end: end, done: make(chan struct{})}
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /v1/item", func(w http.ResponseWriter, r *http.Request) { item(w, r, local) })
-	mux.HandleFunc("GET /v1/items", func(w http.ResponseWriter, r *http.Request) { items(w, r, local) })
-	mux.HandleFunc("GET /v1/check", func(w http.ResponseWriter, r *http.Request) { check(w, r, local) })
-	mux.HandleFunc("GET /v1/backup", func(w http.ResponseWriter, r *http.Request) { backup(w, r, local) })
-	mux.HandleFunc("POST /v1/forget", func(w http.ResponseWriter, r *http.Request) { forget(w, r, local) })
+	for path, answer := range routes() {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			s.busy.Add(1)
+			defer s.busy.Done()
+			answer(w, r, local)
+		})
+	}
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		refuse(w, http.StatusNotFound, problem{Message: "this poller does not answer " + r.Method + " " + r.URL.Path})
 	})
-	s := &Server{done: make(chan struct{}), http: &http.Server{
-		Handler: mux, ReadTimeout: requestTime, WriteTimeout: requestTime, IdleTimeout: requestTime,
+	s.http = &http.Server{
+		Handler: mux, BaseContext: func(net.Listener) context.Context { return ctx },
+		ReadTimeout: limit, WriteTimeout: limit, IdleTimeout: limit,
 		MaxHeaderBytes: maxHeader, ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
-	}}
+	}
 	go func() {
 		defer close(s.done)
-		if err := s.http.Serve(l); err != nil && !errors.Is(err, http.ErrServerClosed) {
+		if err := s.http.Serve(newGate(l, os.Geteuid(), log)); err != nil && !errors.Is(err, http.ErrServerClosed) {
 			log.Warn("the control socket does not answer any more", "error", err)
 		}
 	}()
 	return s
 }
 
-// Close stops answering, waits a moment for answers under way, and removes the
-// socket.
+// Close stops answering, waits a moment for answers under way, then cuts them,
+// and removes the socket. When it returns nothing runs any more.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	err := s.http.Shutdown(ctx)
+	s.end()
 	if err != nil {
 		err = s.http.Close()
 	}
 	<-s.done
+	s.busy.Wait()
 	return err
 }
 

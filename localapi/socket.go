@@ -2,6 +2,7 @@ package localapi
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"net"
@@ -70,5 +71,12 @@ func dial(ctx context.Context, root string) (net.Conn, error) {
 	}
 	defer done()
 	var d net.Dialer
-	return d.DialContext(ctx, "unix", short)
+	c, err := d.DialContext(ctx, "unix", short)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkPeer(c, SocketPath(root), os.Geteuid()); err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }

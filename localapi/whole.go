@@ -45,13 +45,13 @@ func answer(w http.ResponseWriter, v any, err error) {
 }
 
 func check(w http.ResponseWriter, r *http.Request, local Local) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(slowest))
+	patient(w)
 	found, err := local.Check(r.Context())
 	answer(w, faults{found}, err)
 }
 
 func forget(w http.ResponseWriter, r *http.Request, local Local) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(slowest))
+	patient(w)
 	var f Forget
 	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxForget)).Decode(&f); err != nil {
 		refuse(w, http.StatusBadRequest, problem{Message: "read what is to be forgotten: " + err.Error()})
@@ -64,6 +64,7 @@ func forget(w http.ResponseWriter, r *http.Request, local Local) {
 // backup streams the file; the client makes it. A client that does not read for
 // a while is cut off: the copy is a read transaction that commits may wait for.
 func backup(w http.ResponseWriter, r *http.Request, local Local) {
+	patient(w)
 	w.Header().Set("Content-Type", "application/octet-stream")
 	w.Header().Set("Trailer", endTrailer)
 	end := whole

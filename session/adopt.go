@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"theloop/record"
@@ -34,14 +35,14 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 		return Unknown, fmt.Errorf("adopt %s: tmux has not answered an earlier call; try again after %s", a.Ref, stamp(until))
 	}
 	row := h.local(rec)
-	p := h.find(ctx, a.Ref, row)
+	p := h.find(ctx, a.Ref, rec, "")
 	switch p.pane.State {
 	case record.PaneUnknown:
 		return Unknown, fmt.Errorf("adopt %s: %w", a.Ref, p.look.Err)
 	case record.PaneNone, record.PaneAbsent:
 		return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s", a.Ref, p.name)
 	case record.PaneForeign:
-		if !a.Force || p.look.Owner != "" {
+		if anothers := p.look.Owner != "" && p.look.Owner != p.owner && !p.leftBehind(); !a.Force || anothers {
 			return Dropped, fmt.Errorf("adopt %s: %s has the name of its session", a.Ref, p.pane.Holder)
 		}
 	}
@@ -52,10 +53,12 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 	} else if current(row, p.look) {
 		return Done, nil
 	}
-	if err := h.commitAdopted(ctx, a.Ref, p.look); err != nil {
+	now, err := h.commitAdopted(ctx, a.Ref, p.look)
+	if err != nil {
 		return Unknown, fmt.Errorf("adopt %s: %w", a.Ref, err)
 	}
 	h.adopted(a.Ref, p.look)
+	h.announce(a.Ref, &now)
 	return Done, nil
 }
 
@@ -65,10 +68,12 @@ func (h *Host) adopted(ref workitem.Ref, l tmux.Look) {
 	})
 }
 
-func (h *Host) commitAdopted(ctx context.Context, ref workitem.Ref, l tmux.Look) error {
-	return h.update(ctx, ref, func(rec record.Record) []record.Change {
-		return h.alive(rec, life{look: l, harness: h.Settings().Harness})
+func (h *Host) commitAdopted(ctx context.Context, ref workitem.Ref, l tmux.Look) (row record.Session, err error) {
+	err = h.update(ctx, ref, func(rec record.Record) (changes []record.Change) {
+		row, changes = h.alive(rec, life{look: l, harness: h.Settings().Harness})
+		return changes
 	})
+	return row, err
 }
 
 // current reports whether the row says of the pane what is so.
@@ -116,12 +121,41 @@ type life struct {
 	cwd string
 	// fresh says that it began a conversation.
 	fresh bool
+	// by is the delivery that found or made it.
+	by string
 }
 
 // alive is what the ledger is told of a living session: its row, and that the
 // recorded start had its session (X7).
-func (h *Host) alive(rec record.Record, l life) []record.Change {
-	return []record.Change{record.PutSession{Session: h.sessionRow(h.local(rec), l)}, record.Serve{}}
+func (h *Host) alive(rec record.Record, l life) (record.Session, []record.Change) {
+	row := h.sessionRow(h.local(rec), l)
+	if id := h.spawnedBy(rec, l); id != "" {
+		row.Announced = owed + id
+	}
+	return row, []record.Change{record.PutSession{Session: row}, record.Serve{}}
+}
+
+// spawnedBy is the delivery that made a session which is to be announced: no row
+// names it or its conversation yet, because it was made just now, or because the
+// process was killed between the spawn and its commit (D12). Its mark is the last
+// one in the ring.
+func (h *Host) spawnedBy(rec record.Record, l life) string {
+	old := h.local(rec)
+	known := old.Open() || old != nil && old.HarnessSessionID == l.look.HarnessSession
+	if known || !h.Settings().Announce || !l.look.Ours() || len(l.look.Ring) == 0 {
+		return ""
+	}
+	mark := strings.TrimPrefix(l.look.Ring[len(l.look.Ring)-1], "_")
+	ids := []string{l.by, rec.Item.Spawn.DeliveryID}
+	for _, row := range rec.Comments.All() {
+		ids = append(ids, row.DeliveryID)
+	}
+	for _, id := range ids {
+		if id != "" && record.Mark(id) == mark {
+			return id
+		}
+	}
+	return ""
 }
 
 func (h *Host) sessionRow(old *record.Session, l life) record.Session {
@@ -145,9 +179,6 @@ func (h *Host) sessionRow(old *record.Session, l life) record.Session {
 	}
 	if s.Status != record.Paused { // a pause that was committed meanwhile stays
 		s.Status = record.Active
-	}
-	if old != nil && old.Status == record.Shut {
-		s.Announced = ""
 	}
 	s.TmuxTarget, s.Pane, s.Identity = l.look.Name, l.look.PaneID, l.look.Identity
 	s.Host, s.LastEventAt, s.EndedAt, s.Until = h.Host, now, time.Time{}, time.Time{}

@@ -21,6 +21,7 @@ func (j *job) begin(ctx context.Context, on string, newLife bool, before ...reco
 	}
 	j.Failpoint("started")
 	if ctx.Err() == nil {
+		j.react(stageStarted)
 		return span, nil
 	}
 	if len(before) > 0 {

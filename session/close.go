@@ -57,7 +57,7 @@ func (h *Host) close(ctx context.Context, c Close) (Result, error) {
 	case !until.IsZero():
 		return Unknown, nil // a late call may still bring it back (D3)
 	}
-	p := h.find(ctx, c.Ref, h.local(rec))
+	p := h.find(ctx, c.Ref, rec, "")
 	switch p.pane.State {
 	case record.PaneUnknown:
 		return Unknown, p.look.Err
@@ -83,7 +83,7 @@ func (c Close) lapsed(rec record.Record) bool {
 // session that was made after it.
 func (h *Host) endLife(ctx context.Context, c Close, p place) (Result, error) {
 	s := h.Settings()
-	if s.KeepSessionOnClose && (p.pane.State == record.PaneDead || !s.KillHarnessOnClose) {
+	if s.KeepSessionOnClose && (p.pane.State == record.PaneDead || !s.KillHarnessOnClose && p.leftBehind()) {
 		return h.shut(ctx, c, p, true) // there is nothing to be done to it
 	}
 	if ctx.Err() != nil {
@@ -169,7 +169,7 @@ func (h *Host) shut(ctx context.Context, c Close, p place, kept bool) (Result, e
 		"harness": closed.Harness, "harness_session_id": closed.HarnessSessionID, "tmux_target": closed.TmuxTarget,
 		"reason": c.Reason, "kept": kept,
 	}
-	if !kept && p.look.Owner == p.owner {
+	if !kept && p.look.Owner == p.owner && p.pane.State != record.PaneForeign {
 		fields["removed"] = []string{"pane"}
 	}
 	h.emit(c.Ref, "session.closed", fields)

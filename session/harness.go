@@ -30,6 +30,9 @@ type Harness struct {
 	Resume []string
 	// Args are put before the prompt of both.
 	Args []string
+	// asksForTrust says that it asks whether a folder may be trusted, in a dialog,
+	// and keeps the answer in the file that Settings.Trust names (D11).
+	asksForTrust bool
 }
 
 // builtIn returns the harnesses that need no configuration.
@@ -37,9 +40,10 @@ func builtIn(name string) (Harness, bool) {
 	switch name {
 	case "claude":
 		return Harness{
-			Name:    name,
-			Command: []string{"claude", "--session-id", sessionIDArg, promptArg},
-			Resume:  []string{"claude", "--resume", sessionIDArg, promptArg},
+			Name:         name,
+			Command:      []string{"claude", "--session-id", sessionIDArg, promptArg},
+			Resume:       []string{"claude", "--resume", sessionIDArg, promptArg},
+			asksForTrust: true,
 		}, true
 	case "cursor":
 		return Harness{

@@ -34,6 +34,11 @@ type Ledger interface {
 // Tmux is what jobs need of tmux; *tmux.Server is it.
 type Tmux interface {
 	Look(context.Context, tmux.Target) tmux.Look
+	// LookAndLoad also loads a text for the Paste that follows; Drop deletes it.
+	LookAndLoad(context.Context, tmux.Target, []byte) (tmux.Look, tmux.Loaded)
+	Drop(context.Context, tmux.Loaded)
+	// Runnable errs when an order's program is not where a pane would find it.
+	Runnable(tmux.Order) error
 	LookAll(context.Context) ([]tmux.Look, error)
 	Ready(context.Context, tmux.Look, time.Duration) error
 	Paste(context.Context, tmux.Paste) (tmux.Outcome, error)
@@ -81,6 +86,13 @@ type Settings struct {
 	// MaxRetries is how many attempts a delivery has; events say with it whether
 	// there will be another.
 	MaxRetries int
+
+	// Announce says on the work item that a session was spawned, Reactions answer
+	// its comments (D12).
+	Announce  bool
+	Reactions Reactions
+	// Trust is how folders are made known to Claude (D11).
+	Trust Trust
 }
 
 // Admission is what is decided on when an attempt is about to start.
@@ -115,9 +127,17 @@ type Options struct {
 	Authorized func(workitem.Author) bool
 	// Emit writes one event of the decision trail; it never blocks or fails.
 	Emit func(event string, fields map[string]any)
-	// Failpoint is called where a crash matters: "started" (the start is
-	// committed, tmux not asked), "pasted" (tmux has answered), "proved" (a spawn
-	// has lived long enough), "outcome" (the outcome is committed). Nil is off.
+	// Tracker finds the tracker of an item, and Later does what is posted there
+	// behind the sessions' own work: in the order of its calls for each item, once
+	// for an id that it holds, with a limit of time. It may refuse. Without them
+	// nothing is posted.
+	Tracker func(workitem.Ref) (Tracker, bool)
+	Later   func(ref workitem.Ref, id string, post func(context.Context) error) bool
+	// Failpoint is called where a crash matters: "loaded" (the text is in a buffer
+	// of tmux, nothing is committed), "started" (the start is committed, nothing
+	// pasted), "pasted" (tmux has answered), "proved" (a spawn has lived long
+	// enough), "outcome" (the outcome is committed), "announced" (it is posted, the
+	// ledger does not know). Nil is off.
 	Failpoint func(name string)
 	// Random gives the ids of conversations; crypto/rand when nil.
 	Random io.Reader
@@ -166,6 +186,10 @@ type Host struct {
 	// ready holds the lives whose terminal was found ready (D4); it only saves the
 	// wait.
 	ready sync.Map
+	// begun holds the deliveries whose start was answered already (D12).
+	begun sync.Map
+	// trusting keeps two spawns from writing Claude's file at once.
+	trusting sync.Mutex
 	// pause waits; tests put their own in.
 	pause func(context.Context, time.Duration) error
 }

@@ -61,24 +61,45 @@ func (j *job) try(ctx context.Context, last bool) verdict {
 		return *stop
 	}
 	j.mayRepeat = j.mayRepeat || v.row.MayRepeat
-	p := j.find(ctx, j.session, v.session)
+	p := j.find(ctx, j.session, v.owner, j.ahead(v))
+	if p.loaded != (tmux.Loaded{}) {
+		j.Failpoint("loaded")
+	}
+	came := j.proceed(ctx, v, &p, last)
+	j.Tmux.Drop(context.WithoutCancel(ctx), p.loaded)
+	return came
+}
+
+// ahead is the text to load beside the look: what a session that is likely to
+// live will be sent. Empty when none is, or when the text is refused later.
+func (j *job) ahead(v view) string {
+	if j.row == "" || !v.session.Open() || v.session.Identity == "" {
+		return ""
+	}
+	text, _ := j.prompts.news(j.ask, j.settings)
+	return text
+}
+
+// proceed does what the look asks for.
+func (j *job) proceed(ctx context.Context, v view, p *place, last bool) verdict {
 	mark := record.Mark(j.deliveryID)
-	switch {
-	case p.pane.State == record.PaneUnknown:
+	switch p.pane.State {
+	case record.PaneUnknown:
 		return *unknown(p.look.Err)
-	case p.pane.State == record.PaneForeign:
-		return j.occupied(ctx, p)
-	case p.look.Proves(mark): // read before anything is done to the pane (D5, D7)
+	case record.PaneForeign:
+		return j.occupied(ctx, *p)
+	}
+	if stop := j.claim(ctx, v, p); stop != nil {
+		return *stop
+	}
+	if p.look.Proves(mark) { // read before anything is typed or started (D5, D7)
 		return j.delivered(ctx, v.life(p.look, j.settings), "mark")
 	}
 	if slices.Contains(p.pane.Ring, "_"+mark) {
 		j.mayRepeat = true // it died with this as its first prompt
 	}
-	if stop := j.claim(ctx, v, &p); stop != nil {
-		return *stop
-	}
 	if p.pane.State != record.PaneLive {
-		return j.bringUp(ctx, v, p, last)
+		return j.bringUp(ctx, v, *p, last)
 	}
 	if j.row == "" {
 		return j.needless(ctx, v.life(p.look, j.settings))

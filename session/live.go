@@ -22,8 +22,8 @@ func (j *job) occupied(ctx context.Context, p place) verdict {
 	return *v
 }
 
-// claim stamps the session of an earlier release that the row names as ours, so
-// that the guard lets us in (D5).
+// claim stamps a session as ours, so that the guard lets us in: one of an earlier
+// release that the row names (D5), or one that a close has let go.
 func (j *job) claim(ctx context.Context, v view, p *place) *verdict {
 	if !p.pane.Adoptable || p.look.Owner == p.owner {
 		return nil
@@ -42,13 +42,16 @@ func (j *job) claim(ctx context.Context, v view, p *place) *verdict {
 // needless ends a spawn whose session lives already: it came up by another way,
 // and the attempt comes back (B6, D2).
 func (j *job) needless(ctx context.Context, l life) verdict {
-	err := j.update(ctx, j.ref, func(rec record.Record) []record.Change {
-		return append(j.alive(rec, l), record.Release{DeliveryID: j.deliveryID})
+	var row record.Session
+	err := j.update(ctx, j.ref, func(rec record.Record) (changes []record.Change) {
+		row, changes = j.alive(rec, l)
+		return append(changes, record.Release{DeliveryID: j.deliveryID})
 	})
 	j.Failpoint("outcome")
 	if err != nil {
 		return *unknown(err)
 	}
+	j.announce(j.ref, &row)
 	j.emit("dispatch.dropped", map[string]any{"reason": "already-processed"})
 	return verdict{Result: Done}
 }
@@ -66,18 +69,23 @@ func (j *job) awaitReady(ctx context.Context, l tmux.Look) {
 }
 
 // paste puts the event into the live conversation (D3).
-func (j *job) paste(ctx context.Context, v view, p place, last bool) verdict {
-	prompt, err := j.prompts.news(j.ask, j.settings)
-	if err != nil {
-		return j.fail(ctx, err, false)
+func (j *job) paste(ctx context.Context, v view, p *place, last bool) verdict {
+	text := p.text
+	if text == "" {
+		var err error
+		if text, err = j.prompts.news(j.ask, j.settings); err != nil {
+			return j.fail(ctx, err, false)
+		}
 	}
 	j.awaitReady(ctx, p.look)
 	span, stop := j.begin(ctx, p.look.Identity, false)
 	if stop != nil {
 		return *stop
 	}
+	loaded := p.loaded
+	p.loaded = tmux.Loaded{} // the paste uses it up
 	outcome, err := j.Tmux.Paste(context.WithoutCancel(ctx), tmux.Paste{
-		Look: p.look, Owner: p.owner, Mark: record.Mark(j.deliveryID), Text: []byte(prompt), Span: span,
+		Look: p.look, Owner: p.owner, Mark: record.Mark(j.deliveryID), Text: []byte(text), Loaded: loaded, Span: span,
 	})
 	j.Failpoint("pasted")
 	switch outcome {
@@ -92,7 +100,7 @@ func (j *job) paste(ctx context.Context, v view, p place, last bool) verdict {
 // skipped deals with a refusal, which proves that nothing was sent: the mark is
 // in the ring already, or the attempt un-starts and is made once more (D3).
 func (j *job) skipped(ctx context.Context, v view, cause error, last bool) verdict {
-	p := j.find(context.WithoutCancel(ctx), j.session, v.session)
+	p := j.find(context.WithoutCancel(ctx), j.session, v.owner, "")
 	if p.look.Proves(record.Mark(j.deliveryID)) {
 		return j.delivered(ctx, v.life(p.look, j.settings), "mark")
 	}

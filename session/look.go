@@ -15,8 +15,15 @@ import (
 // Look looks at the session of an item: one tmux call, or two when another item
 // of this ledger has the session name of its slug (D6). A session row of another
 // machine counts as none.
+//
+// A session that a close has let go is absent: it is nobody's, until its item is
+// started again.
 func (h *Host) Look(ctx context.Context, ref workitem.Ref, rec record.Record) record.Pane {
-	return h.find(ctx, ref, h.local(rec)).pane
+	p := h.find(ctx, ref, rec, "")
+	if p.leftBehind() && p.pane.State == record.PaneLive && !h.local(rec).Open() {
+		return record.Pane{State: record.PaneAbsent}
+	}
+	return p.pane
 }
 
 // Live counts the sessions of this ledger that are alive (D1). It errs when tmux
@@ -49,13 +56,17 @@ type place struct {
 	owner string // the mark of the item
 	look  tmux.Look
 	pane  record.Pane
+	// text is what was loaded beside the look, to be pasted.
+	text   string
+	loaded tmux.Loaded
 }
 
 // find looks at tmux. What exists wins over what names say: a pane that carries
 // the item's mark, then the session that the row names, then the name of the
-// slug, then that with a hash (D6).
-func (h *Host) find(ctx context.Context, ref workitem.Ref, row *record.Session) place {
-	p := place{name: sessionName(ref), owner: tmux.OwnerMark(h.Instance, ref.Key())}
+// slug, then that with a hash (D6). A text is loaded on the way.
+func (h *Host) find(ctx context.Context, ref workitem.Ref, rec record.Record, text string) place {
+	row := h.local(rec)
+	p := place{name: sessionName(ref), owner: tmux.OwnerMark(h.Instance, ref.Key()), text: text}
 	target := tmux.Target{Name: p.name, Owner: p.owner}
 	if row != nil {
 		target.PaneID, target.Identity = row.Pane, row.Identity
@@ -63,7 +74,7 @@ func (h *Host) find(ctx context.Context, ref workitem.Ref, row *record.Session) 
 			target.Name = tmuxWord(row.TmuxTarget)
 		}
 	}
-	p.look = h.Tmux.Look(ctx, target)
+	p.look, p.loaded = h.Tmux.LookAndLoad(ctx, target, []byte(text))
 	if h.anothers(p.look, p.owner) {
 		p.name = sessionName(ref) + "-" + ref.SlugHash()
 		target.Name, target.PaneID, target.Identity = p.name, "", ""
@@ -71,18 +82,24 @@ func (h *Host) find(ctx context.Context, ref workitem.Ref, row *record.Session) 
 	} else if plainWord(target.Name) {
 		p.name = target.Name
 	}
-	p.pane = paneOf(p.look, p.owner, row)
+	p.pane = p.judge(row, rec.Bygone())
 	return p
 }
 
 // anothers reports whether the pane belongs to another item of this ledger: two
 // refs can have one slug.
 func (h *Host) anothers(l tmux.Look, owner string) bool {
-	return l.Owner != owner && strings.HasPrefix(l.Owner, h.Instance+"-")
+	ofUs := strings.HasPrefix(l.Owner, h.Instance+"-") || strings.HasPrefix(l.Owner, tmux.LeftMark(h.Instance+"-"))
+	return ofUs && l.Owner != owner && l.Owner != tmux.LeftMark(owner)
 }
 
-// paneOf says what the look means for the item (D4, D5).
-func paneOf(l tmux.Look, owner string, row *record.Session) record.Pane {
+// leftBehind reports whether the pane is the item's and was let go by a close
+// that left its harness running.
+func (p place) leftBehind() bool { return p.look.Owner == tmux.LeftMark(p.owner) }
+
+// judge says what the look means for the item (D4, D5).
+func (p place) judge(row *record.Session, bygone bool) record.Pane {
+	l := p.look
 	switch l.State {
 	case tmux.Silent:
 		return record.Pane{State: record.PaneUnknown}
@@ -92,8 +109,8 @@ func paneOf(l tmux.Look, owner string, row *record.Session) record.Pane {
 		}
 		return record.Pane{State: record.PaneAbsent}
 	}
-	if l.Owner != owner && !imported(l, row) {
-		return record.Pane{State: record.PaneForeign, Holder: holder(l)}
+	if why := p.foreign(row, bygone); why != "" {
+		return record.Pane{State: record.PaneForeign, Holder: "tmux session " + safeText(l.Name, maxHolder) + " (" + why + ")"}
 	}
 	state := record.PaneLive
 	if l.State == tmux.Dead {
@@ -105,11 +122,34 @@ func paneOf(l tmux.Look, owner string, row *record.Session) record.Pane {
 	}
 }
 
-// imported reports whether an unmarked session is the one that the row names: it
-// has that name, and the conversation's id stands in the command that started it
-// (D5).
+// foreign says, for people, why the pane is not the item's session; empty when
+// it is.
+func (p place) foreign(row *record.Session, bygone bool) string {
+	l, ours := p.look, p.look.Owner == p.owner || p.leftBehind()
+	switch {
+	case l.Owner == "" && !imported(l, row):
+		return "it carries no mark of the-loop"
+	case l.Owner != "" && !ours:
+		return "it is marked as " + safeText(l.Owner, maxHolder)
+	case p.leftBehind() && bygone && l.State == tmux.Live:
+		return "its harness was left running when the item was closed"
+	case ours && l.State == tmux.Live && !l.Ours() && !known(row, l):
+		return "somebody started another program in its pane" // a shell would run what is said (D3)
+	}
+	return ""
+}
+
+// known reports whether the row names this very life of the pane, or the
+// conversation that started it.
+func known(row *record.Session, l tmux.Look) bool {
+	return row != nil && (row.Identity == l.Identity || imported(l, row))
+}
+
+// imported reports whether a session that we did not start is the one that the
+// row names: it has that name, and the conversation's id stands in the command
+// that started it (D5).
 func imported(l tmux.Look, row *record.Session) bool {
-	return l.Owner == "" && row != nil && row.TmuxTarget != "" && tmuxWord(row.TmuxTarget) == l.Name &&
+	return row != nil && row.TmuxTarget != "" && tmuxWord(row.TmuxTarget) == l.Name &&
 		usableSessionID(row.HarnessSessionID) && holdsWord(l.StartCommand, row.HarnessSessionID)
 }
 
@@ -121,15 +161,6 @@ func holdsWord(s, word string) bool {
 
 func wordByte(b byte) bool {
 	return b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= '0' && b <= '9' || b == '_' || b == '-'
-}
-
-// holder names what has a session's name, for people.
-func holder(l tmux.Look) string {
-	who := "it carries no mark of the-loop"
-	if l.Owner != "" {
-		who = "it is marked as " + safeText(l.Owner, maxHolder)
-	}
-	return "tmux session " + safeText(l.Name, maxHolder) + " (" + who + ")"
 }
 
 const maxHolder = 80

@@ -10,33 +10,37 @@ import (
 // delivered commits that the attempt has arrived, with what is known of the
 // session that has it (D7).
 func (j *job) delivered(ctx context.Context, l life, via string) verdict {
-	err := j.commitDelivered(ctx, l)
+	row, err := j.commitDelivered(ctx, l)
 	j.Failpoint("outcome")
 	if err != nil {
 		return *unknown(err)
 	}
+	j.react(stageCompleted)
+	j.announce(j.session, &row)
 	j.emit("dispatch.succeeded", map[string]any{"harness": l.harness, "via": via, "endpoint": l.look.Name})
 	return verdict{Result: Done}
 }
 
-func (j *job) commitDelivered(ctx context.Context, l life) error {
+func (j *job) commitDelivered(ctx context.Context, l life) (record.Session, error) {
 	ctx, cancel := unstoppable(ctx)
 	defer cancel()
 	for range maxConflicts {
 		v, err := j.read(ctx)
 		if err != nil {
-			return err
+			return record.Session{}, err
 		}
 		var changes []record.Change
 		if v.row.DeliveryID == j.deliveryID && (v.row.InHand() || j.row != "") {
 			changes = []record.Change{record.Deliver{Comment: j.row}}
 		}
-		_, err = j.commit(ctx, v, changes, j.alive(v.owner, l))
+		l.by = j.deliveryID
+		row, ofSession := j.alive(v.owner, l)
+		_, err = j.commit(ctx, v, changes, ofSession)
 		if !errors.Is(err, record.ErrChanged) {
-			return err
+			return row, err
 		}
 	}
-	return record.ErrChanged
+	return record.Session{}, record.ErrChanged
 }
 
 // fail spends the attempt (D12). mayRepeat says that something may have arrived.
@@ -54,7 +58,11 @@ func (j *job) fail(ctx context.Context, cause error, mayRepeat bool) verdict {
 	if err != nil {
 		return *unknown(err)
 	}
-	j.emit("dispatch.failed", map[string]any{"error": safeError(cause), "will_retry": attempts < j.settings.MaxRetries})
+	again := attempts < j.settings.MaxRetries
+	if !again {
+		j.react(stageError)
+	}
+	j.emit("dispatch.failed", map[string]any{"error": safeError(cause), "will_retry": again})
 	return verdict{Result: Failed, err: cause}
 }
 

@@ -5,7 +5,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,6 +26,7 @@ func wild(id string) workitem.Comment {
 // comes up with the event in its first prompt, takes the next comment once, ends,
 // comes up again with the next one, and is closed.
 func TestRealLife(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	first, second, third := wild("IC_1"), wild("IC_2"), wild("IC_3")
 	if got := r.deliver(first); got != Done {
@@ -103,6 +103,7 @@ func (r *rig) again(c workitem.Comment, texts int) {
 // B8, F5: a kill between start and tmux sends nothing; one behind tmux leaves the
 // mark, by which the next decision knows.
 func TestRealKills(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		at    string
 		live  bool
@@ -116,6 +117,7 @@ func TestRealKills(t *testing.T) {
 		{"proved", false, record.ProvedSent, 1},
 	} {
 		t.Run(fmt.Sprintf("%s, live %v", c.at, c.live), func(t *testing.T) {
+			t.Parallel()
 			r := newRig(t)
 			if c.live {
 				if got := r.deliver(wild("IC_0")); got != Done {
@@ -182,11 +184,9 @@ func TestRealEarlyDeath(t *testing.T) {
 // D2, D5, D9: what a user has under the session's name is neither typed into nor
 // killed, and no second session is made beside it.
 func TestRealForeignSession(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
-	out, err := exec.Command("tmux", "new-session", "-d", "-s", "loop-github-octo-repo-15", harnessPath, "-log", r.log).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v %s", err, out)
-	}
+	r.user("new-session", "-d", "-s", "loop-github-octo-repo-15", harnessPath, "-log", r.log)
 	r.eventually("it is ready", func() bool {
 		return slices.ContainsFunc(r.records(), func(rec harnesslog.Record) bool { return rec.Kind == "raw" })
 	})
@@ -200,9 +200,8 @@ func TestRealForeignSession(t *testing.T) {
 	if len(harnesslog.Input(records, 0)) > 0 || slices.ContainsFunc(records, func(rec harnesslog.Record) bool { return rec.Kind == "signal" || rec.Kind == "exit" }) {
 		t.Errorf("it was touched: %+v", records)
 	}
-	all, err := exec.Command("tmux", "list-sessions", "-F", "#{session_name}").Output()
-	if err != nil || string(all) != "loop-github-octo-repo-15\n" {
-		t.Errorf("sessions %q %v", all, err)
+	if all := r.user("list-sessions", "-F", "#{session_name}"); all != "loop-github-octo-repo-15" {
+		t.Errorf("sessions %q", all)
 	}
 	// On the operator's word it is taken over, and then it is one of ours.
 	if got, err := r.host.Adopt(t.Context(), Adoption{Ref: octoRef, Force: true}); got != Done || err != nil {
@@ -216,6 +215,7 @@ func TestRealForeignSession(t *testing.T) {
 // D9: a harness that is deaf to TERM is killed, and its pane taken away when it is
 // not to be kept.
 func TestRealClose(t *testing.T) {
+	t.Parallel()
 	r := newRig(t, "-ignore-term")
 	if got := r.deliver(wild("IC_1")); got != Done {
 		t.Fatalf("%s, events %v", got, r.events)
@@ -239,6 +239,7 @@ func TestRealClose(t *testing.T) {
 
 // D2: several hosts that want the same session make one.
 func TestRealSpawnRace(t *testing.T) {
+	t.Parallel()
 	r := newRig(t)
 	const hosts = 6
 	results := make(chan Result, hosts)
@@ -266,35 +267,67 @@ func TestRealSpawnRace(t *testing.T) {
 	}
 }
 
-// D4, B9: of a server that is stopped nothing is concluded: the attempt is neither
-// spent nor given up, and nothing lands when the server goes on.
+// D4, B9: of a server that is stopped nothing is concluded. Before the start it
+// costs nothing; after it the attempt waits for its deadline, and is proved by
+// the ring when the server goes on.
 func TestRealStoppedServer(t *testing.T) {
-	r := newRigWith(t, tmux.Options{CallTimeout: 1500 * time.Millisecond})
-	if got := r.deliver(wild("IC_0")); got != Done {
-		t.Fatal(got)
+	t.Parallel()
+	for _, c := range []struct {
+		at    string
+		phase record.Phase
+		lands bool
+	}{{"look", record.Queued, false}, {"started", record.Running, true}} {
+		t.Run(c.at, func(t *testing.T) {
+			t.Parallel()
+			r := newRigWith(t, tmux.Options{CallTimeout: 1500 * time.Millisecond})
+			if got := r.deliver(wild("IC_0")); got != Done {
+				t.Fatal(got)
+			}
+			server := r.server()
+			stop := func() { r.signal(server, syscall.SIGSTOP) }
+			defer func() { _ = syscall.Kill(server, syscall.SIGCONT) }()
+			if r.at["started"] = stop; c.at == "look" {
+				delete(r.at, "started")
+				stop()
+			}
+			if got, row := r.deliver(wild("IC_1")), r.ledger.row(octoRef, "IC_1"); got != Unknown || row.Phase() != c.phase || row.Attempts != 1 {
+				t.Errorf("%s, %s, %d attempts", got, row.Phase(), row.Attempts)
+			}
+			if got := r.host.Close(t.Context(), Close{Ref: octoRef, Reason: "forgotten"}); got != Unknown || !r.ledger.get(octoRef).Session.Open() {
+				t.Errorf("closed: %s", got)
+			}
+			r.signal(server, syscall.SIGCONT)
+			r.eventually("it answers", func() bool { return r.look().State == tmux.Live })
+			if !c.lands {
+				if n := len(harnesslog.Texts(r.records())); n != 1 {
+					t.Errorf("%d texts", n)
+				}
+				if got := r.deliver(wild("IC_1")); got != Done {
+					t.Errorf("afterwards: %s", got)
+				}
+			}
+			r.texts(2)
+			row, pane := r.ledger.row(octoRef, "IC_1"), r.host.Look(t.Context(), octoRef, r.ledger.get(octoRef))
+			if proof := record.Judge(row.Delivery, pane, time.Now()); c.lands && proof != record.ProvedSent {
+				t.Errorf("the ring says %s", proof)
+			}
+		})
 	}
+}
+
+// server is the process of the rig's tmux server.
+func (r *rig) server() int {
+	r.t.Helper()
 	server, err := strconv.Atoi(strings.Split(r.look().Identity, "/")[0])
 	if err != nil {
-		t.Fatal(err)
+		r.t.Fatal(err)
 	}
-	r.at["started"] = func() {
-		if err := syscall.Kill(server, syscall.SIGSTOP); err != nil {
-			t.Error(err)
-		}
-	}
-	defer func() { _ = syscall.Kill(server, syscall.SIGCONT) }()
-	if got, row := r.deliver(wild("IC_1")), r.ledger.row(octoRef, "IC_1"); got != Unknown || row.Phase() != record.Queued || row.Attempts != 1 {
-		t.Errorf("%s, %s, %d attempts", got, row.Phase(), row.Attempts)
-	}
-	if got := r.host.Close(t.Context(), Close{Ref: octoRef, Reason: "forgotten"}); got != Unknown || !r.ledger.get(octoRef).Session.Open() {
-		t.Errorf("closed: %s", got)
-	}
-	_ = syscall.Kill(server, syscall.SIGCONT)
-	r.eventually("it answers", func() bool { return r.look().State == tmux.Live })
-	if n := len(harnesslog.Texts(r.records())); n != 1 {
-		t.Errorf("%d texts", n)
-	}
-	if got := r.deliver(wild("IC_1")); got != Done || len(r.texts(2)) != 2 {
-		t.Errorf("afterwards: %s", got)
+	return server
+}
+
+func (r *rig) signal(pid int, sig syscall.Signal) {
+	r.t.Helper()
+	if err := syscall.Kill(pid, sig); err != nil {
+		r.t.Error(err)
 	}
 }

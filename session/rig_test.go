@@ -61,11 +61,14 @@ type rig struct {
 	dir      string // short: a socket's path may have 107 bytes
 	log      string
 	tmux     *tmux.Server
+	instance string
 	ledger   *memory
 	host     *Host
 	settings Settings
 	events   []string
 	at       map[string]func()
+	// told is how many texts were compared already.
+	told int
 	// dies says that harnesses end by themselves at once.
 	dies bool
 }
@@ -81,22 +84,26 @@ func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("TMUX_TMPDIR", dir)
-	t.Setenv("HOME", dir)
-	t.Setenv("TMUX", "")
-	t.Setenv("GH_TOKEN", "a-secret")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Instance, o.Exe = testInstance, self
+	if o.Instance == "" {
+		o.Instance = testInstance
+	}
+	o.Exe = self
+	o.Environ = append(o.Environ, "PATH="+os.Getenv("PATH"), "TMUX_TMPDIR="+dir, "HOME="+dir, "TERM=xterm",
+		"TMUX=/nowhere,1,0", "TMUX_PANE=%7", "GH_TOKEN=a-secret")
 	server, err := tmux.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, dir: dir, log: filepath.Join(dir, "log"), tmux: server, ledger: newMemory(t), at: map[string]func(){}}
+	r := &rig{
+		t: t, dir: dir, log: filepath.Join(dir, "log"), tmux: server, instance: o.Instance,
+		ledger: newMemory(t), at: map[string]func(){},
+	}
 	t.Cleanup(func() {
-		_ = exec.Command("tmux", "kill-server").Run()
+		_ = r.command("kill-server").Run() // none may run
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
 		}
@@ -120,7 +127,7 @@ func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
 func (r *rig) newHost(run string) *Host {
 	r.t.Helper()
 	h, err := New(Options{
-		Ledger: r.ledger, Tmux: r.tmux, Instance: testInstance, Host: testHost, Run: run,
+		Ledger: r.ledger, Tmux: r.tmux, Instance: r.instance, Host: testHost, Run: run,
 		Settings: func() Settings { return r.settings }, Authorized: members, Admit: admit,
 		Emit: func(event string, _ map[string]any) { r.events = append(r.events, event) },
 		Failpoint: func(name string) {
@@ -136,6 +143,23 @@ func (r *rig) newHost(run string) *Host {
 	}
 	h.pause = func(context.Context, time.Duration) error { r.probe(); return nil }
 	return h
+}
+
+// command is the real tmux as a user has it, on the rig's server.
+func (r *rig) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("tmux", args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + r.dir, "HOME=" + r.dir, "TERM=xterm"}
+	return cmd
+}
+
+// user runs tmux as a user would and returns what it says.
+func (r *rig) user(args ...string) string {
+	r.t.Helper()
+	out, err := r.command(args...).CombinedOutput()
+	if err != nil {
+		r.t.Fatalf("tmux %q: %v\n%s", args, err, out)
+	}
+	return strings.TrimSuffix(string(out), "\n")
 }
 
 // probe waits until a harness that was started is up, or gone again: on a busy

@@ -45,7 +45,7 @@ func (j *job) bringUp(ctx context.Context, v view, p place, last bool) verdict {
 // a fresh one gets the first prompt. What the dead one may have read is not
 // known, so the prompt says that it may be a repeat.
 func (j *job) startAfresh(ctx context.Context, v view, last bool) verdict {
-	p := j.find(ctx, j.session, v.session)
+	p := j.find(ctx, j.session, v.owner, "")
 	if p.pane.State != record.PaneDead && p.pane.State != record.PaneAbsent && p.pane.State != record.PaneNone {
 		return *unknown(p.look.Err)
 	}
@@ -182,6 +182,10 @@ func (j *job) order(l launch, v view, command []string) (launch, error) {
 		return l, err
 	}
 	l.order.Argv = l.harness.argv(command, l.sessionID, l.order.Prompt, j.session)
+	if err := j.Tmux.Runnable(l.order); err != nil {
+		return l, err
+	}
+	j.trust(l)
 	return l, nil
 }
 

@@ -329,19 +329,20 @@ func TestSessionNames(t *testing.T) {
 		t.Fatalf("%s and %s", sessionName(twin), sessionName(other))
 	}
 	w.tmux.add(tmux.Look{State: tmux.Live, Name: sessionName(twin), Owner: tmux.OwnerMark(testInstance, twin.Key())})
-	p := w.host.find(t.Context(), other, nil)
+	p := w.host.find(t.Context(), other, record.Record{}, "")
 	if want := sessionName(other) + "-" + other.SlugHash(); p.name != want || p.pane.State != record.PaneNone {
 		t.Errorf("the second is %s, %s", p.name, p.pane.State)
 	}
-	if p := w.host.find(t.Context(), twin, nil); p.name != sessionName(twin) || p.pane.State != record.PaneLive {
+	if p := w.host.find(t.Context(), twin, record.Record{}, ""); p.name != sessionName(twin) || p.pane.State != record.PaneLive {
 		t.Errorf("the first is %s, %s", p.name, p.pane.State)
 	}
 	row := record.Session{TmuxTarget: "loop-old.name:1"}
-	if p := w.host.find(t.Context(), octoRef, &row); p.name != "loop-old_name_1" || p.pane.State != record.PaneAbsent {
+	rec := record.Record{Session: &row}
+	if p := w.host.find(t.Context(), octoRef, rec, ""); p.name != "loop-old_name_1" || p.pane.State != record.PaneAbsent {
 		t.Errorf("a row's name gives %s, %s", p.name, p.pane.State)
 	}
 	row.TmuxTarget = "my session; #(x)"
-	if p := w.host.find(t.Context(), octoRef, &row); p.name != "loop-github-octo-repo-15" {
+	if p := w.host.find(t.Context(), octoRef, rec, ""); p.name != "loop-github-octo-repo-15" {
 		t.Errorf("a strange name gives %s", p.name)
 	}
 	long := workitem.Ref{Provider: "github", Host: strings.Repeat("a.", 120) + "b", Owner: "o", Repo: strings.Repeat("r", 100), Number: 1}
@@ -353,7 +354,7 @@ func TestSessionNames(t *testing.T) {
 // D5: what a look means for an item.
 func TestLook(t *testing.T) {
 	imported := record.Session{TmuxTarget: "loop-github.octo-repo-15", HarnessSessionID: sessionID}
-	name := "loop-github_octo-repo-15"
+	const name, ours = "loop-github_octo-repo-15", "/bin/sh -c '… session-exec …' 00"
 	for _, c := range []struct {
 		title     string
 		look      tmux.Look
@@ -364,7 +365,13 @@ func TestLook(t *testing.T) {
 		{"silent", tmux.Look{State: tmux.Silent}, nil, record.PaneUnknown, false},
 		{"absent, no row", tmux.Look{State: tmux.Absent}, nil, record.PaneNone, false},
 		{"absent, a row", tmux.Look{State: tmux.Absent}, &imported, record.PaneAbsent, false},
-		{"ours, live", tmux.Look{State: tmux.Live, Owner: octoOwner}, nil, record.PaneLive, true},
+		{"ours, live", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: ours}, nil, record.PaneLive, true},
+		{"ours, adopted", tmux.Look{State: tmux.Live, Owner: octoOwner, Name: name, StartCommand: "claude --resume " + sessionID}, &imported, record.PaneLive, true},
+		{"ours, in the life that the row names", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: "vim", Identity: "1/2/3"}, &record.Session{Identity: "1/2/3"}, record.PaneLive, true},
+		{"ours, respawned as a shell (D3)", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: "bash", Identity: "1/2/4"}, &record.Session{Identity: "1/2/3"}, record.PaneForeign, false},
+		{"ours, respawned as a shell that has ended", tmux.Look{State: tmux.Dead, Owner: octoOwner, StartCommand: "bash"}, nil, record.PaneDead, true},
+		{"let go, live", tmux.Look{State: tmux.Live, Owner: tmux.LeftMark(octoOwner), StartCommand: ours}, nil, record.PaneLive, true},
+		{"let go, respawned as a shell", tmux.Look{State: tmux.Live, Owner: tmux.LeftMark(octoOwner), StartCommand: "bash"}, nil, record.PaneForeign, false},
 		{"ours, dead", tmux.Look{State: tmux.Dead, Owner: octoOwner}, nil, record.PaneDead, true},
 		{"another ledger's", tmux.Look{State: tmux.Live, Owner: "ffffffff-0123456789abcdef", Name: name, StartCommand: "claude --resume " + sessionID}, &imported, record.PaneForeign, false},
 		{"unmarked", tmux.Look{State: tmux.Live, Name: name}, nil, record.PaneForeign, false},
@@ -374,7 +381,7 @@ func TestLook(t *testing.T) {
 		{"unmarked, a row without an id", tmux.Look{State: tmux.Live, Name: name, StartCommand: "claude "}, &record.Session{TmuxTarget: name}, record.PaneForeign, false},
 	} {
 		t.Run(c.title, func(t *testing.T) {
-			p := paneOf(c.look, octoOwner, c.row)
+			p := place{owner: octoOwner, look: c.look}.judge(c.row, false)
 			if p.State != c.want || p.Adoptable != c.adoptable || (p.Holder != "") != (c.want == record.PaneForeign) {
 				t.Errorf("%+v", p)
 			}

@@ -42,6 +42,8 @@ type fakeTmux struct {
 	late   []func()
 	// on runs at the beginning of a call of a kind.
 	on map[string]func()
+	// missing is why no harness can be found.
+	missing error
 	// exit is how the next spawned harnesses end during their probe; "" for not.
 	exit []string
 }
@@ -84,6 +86,9 @@ func (f *fakeTmux) add(l tmux.Look) *fakePane {
 	if l.PaneID == "" {
 		l.PaneID = fmt.Sprintf("%%%d", f.serial)
 	}
+	if l.Owner != "" && l.StartCommand == "" {
+		l.StartCommand = "the-loop session-exec"
+	}
 	if l.Identity == "" {
 		l.Identity = fmt.Sprintf("100/200/%d", 1000+f.serial)
 	}
@@ -125,6 +130,14 @@ func (f *fakeTmux) Look(ctx context.Context, t tmux.Target) tmux.Look {
 	}
 	return best
 }
+
+func (f *fakeTmux) LookAndLoad(ctx context.Context, t tmux.Target, _ []byte) (tmux.Look, tmux.Loaded) {
+	return f.Look(ctx, t), tmux.Loaded{}
+}
+
+func (f *fakeTmux) Drop(context.Context, tmux.Loaded) {}
+
+func (f *fakeTmux) Runnable(tmux.Order) error { return f.missing }
 
 func (f *fakeTmux) LookAll(context.Context) ([]tmux.Look, error) {
 	if f.silent {
@@ -236,7 +249,7 @@ func (f *fakeTmux) Respawn(_ context.Context, l tmux.Look, s tmux.Spawn) (tmux.L
 }
 
 func (f *fakeTmux) start(p *fakePane, s tmux.Spawn) {
-	p.look.Owner, p.look.HarnessSession = s.Owner, s.HarnessSession
+	p.look.Owner, p.look.HarnessSession, p.look.StartCommand = s.Owner, s.HarnessSession, "the-loop session-exec"
 	p.look.Ring = append(p.look.Ring, "_"+s.Mark)
 	p.told, p.argv, p.dir = []string{s.Order.Prompt}, s.Order.Argv, s.Order.Dir
 }
@@ -277,7 +290,7 @@ func (f *fakeTmux) must(call string, guard func() bool, act func()) error {
 func (f *fakeTmux) Adopt(_ context.Context, l tmux.Look, owner, harnessSession string, marks []string) error {
 	return f.must("adopt", func() bool {
 		p := f.find(l)
-		return p != nil && (p.look.Owner == "" || p.look.Owner == owner)
+		return p != nil && (p.look.Owner == "" || p.look.Owner == owner || p.look.Owner == tmux.LeftMark(owner))
 	}, func() {
 		p := f.find(l)
 		p.look.Owner, p.look.HarnessSession = owner, harnessSession
@@ -294,6 +307,8 @@ func (f *fakeTmux) Close(_ context.Context, l tmux.Look, o tmux.CloseOptions) er
 		p := f.find(l)
 		if o.Kill || !o.Keep {
 			f.die(p, "signal 15", o.Keep)
+		} else {
+			p.look.Owner = tmux.LeftMark(o.Owner)
 		}
 	})
 }

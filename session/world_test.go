@@ -36,6 +36,9 @@ type world struct {
 	admitted []Admission
 	// at is run at a failpoint, once.
 	at map[string]func()
+	// posts is what was put off, postIDs what it is named.
+	posts   []func(context.Context) error
+	postIDs []string
 }
 
 func newWorld(t *testing.T) *world {

@@ -9,6 +9,8 @@
 //	List      every open item with the label: all of it, or an error (P1)
 //	Comments  what people left on one item, in thread order (P2)
 //	State     one item by number: open, closed, gone, or an error (P8)
+//	Links     what a pull request points at: what it closes, its branch (P3)
+//	Closing   the open pull requests that point at given items (P1)
 //	Post      leave a comment
 //	React     leave a reaction
 //	Self      the account that Post writes as

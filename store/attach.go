@@ -23,6 +23,9 @@ func (l *Ledger) attach() error {
 	if err != nil {
 		return err
 	}
+	if opened := l.opts.failpoints.opened; opened != nil {
+		opened()
+	}
 	head, err := l.verify(db, file)
 	if err != nil {
 		return errors.Join(err, l.closeFile(db, file))
@@ -68,6 +71,7 @@ func (l *Ledger) reopen() error {
 	if l.closed || l.db != nil && !l.suspect.Load() {
 		return nil // somebody else did
 	}
+	l.recent.clear()
 	if err := l.detach(); err != nil {
 		l.opts.Log.Warn("close the ledger to open it again", "path", l.opts.Path, "error", err)
 	}

@@ -14,7 +14,8 @@ import (
 
 // readAll copies everything there is of an item, its index entries included.
 func readAll(tx *bolt.Tx, key string) rawRecord {
-	raw := readRecord(tx, key)
+	raw := readItem(tx, key)
+	raw.comments = readComments(tx, key)
 	c := tx.Bucket([]byte(openBucket)).Cursor()
 	for k, _ := c.Seek([]byte(key)); itemOf(k) == key; k, _ = c.Next() {
 		raw.open = append(raw.open, string(k))

@@ -20,6 +20,7 @@ func children() map[string]func(args []string) error {
 		"hold":   childHold,
 		"commit": childCommit,
 		"cut":    childCut,
+		"refill": childRefill,
 	}
 	addUnixChildren(all)
 	return all
@@ -100,6 +101,43 @@ func childCut(args []string) error {
 	}
 	if info, err := os.Stat(args[0]); err != nil || info.Size() != size {
 		return fmt.Errorf("the file was touched: %d bytes, %w", info.Size(), err)
+	}
+	return nil
+}
+
+// childRefill cuts copies of a ledger at every page while they are open, and
+// writes. Where a start would refuse what is left, the write does as well: it
+// must not put holes where the rest was.
+func childRefill(args []string) error {
+	ctx := context.Background()
+	whole, err := os.ReadFile(args[0])
+	if err != nil {
+		return err
+	}
+	for size := 4096; size < len(whole); size += 4096 {
+		path := fmt.Sprint(args[0], ".", size)
+		if err := os.WriteFile(path, whole, 0o600); err != nil {
+			return err
+		}
+		l, err := store.Open(ctx, options(path))
+		if err != nil {
+			return err
+		}
+		if err := os.Truncate(path, int64(size)); err != nil {
+			return err
+		}
+		if err := os.WriteFile(path+".left", whole[:size], 0o600); err != nil {
+			return err
+		}
+		_, refused := store.Open(ctx, options(path+".left"))
+		err = l.EndCycle(ctx, record.Cycle{}, nil)
+		var damaged *store.DamagedError
+		if errors.As(refused, &damaged) != errors.As(err, &damaged) {
+			return fmt.Errorf("cut to %d bytes: %w; a start would say: %w", size, err, refused)
+		}
+		if info, err := os.Stat(path); refused != nil && (err != nil || info.Size() != int64(size)) {
+			return fmt.Errorf("cut to %d bytes: it has %d (%w)", size, info.Size(), err)
+		}
 	}
 	return nil
 }

@@ -20,6 +20,7 @@ import (
 func addUnixChildren(all map[string]func([]string) error) {
 	all["full-create"] = childFullCreate
 	all["full-commit"] = childFullCommit
+	addLinuxChildren(all)
 }
 
 // limitFiles makes writing behind an offset fail, as a full disk does; -1 lifts

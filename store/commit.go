@@ -119,9 +119,14 @@ func (w Write) plan(key string, before record.Record) ([]record.Change, []row, e
 // records reads several items in one transaction.
 func (l *Ledger) records(ctx context.Context, keys ...string) ([]record.Record, error) {
 	raw := make([]rawRecord, len(keys))
+	threads := make([]record.Thread, len(keys))
+	known := make([]bool, len(keys))
 	err := l.view(ctx, func(tx *bolt.Tx) error {
 		for i, key := range keys {
-			raw[i] = readRecord(tx, key)
+			raw[i] = readItem(tx, key)
+			if threads[i], known[i] = l.recent.get(key, raw[i].item); !known[i] {
+				raw[i].comments = readComments(tx, key)
+			}
 		}
 		return nil
 	})
@@ -132,6 +137,11 @@ func (l *Ledger) records(ctx context.Context, keys ...string) ([]record.Record, 
 	for i := range raw {
 		if records[i], err = raw[i].decode(); err != nil {
 			return nil, err
+		}
+		if known[i] {
+			records[i].Comments = threads[i]
+		} else {
+			l.recent.put(keys[i], raw[i].item, records[i].Comments)
 		}
 	}
 	return records, nil

@@ -43,6 +43,9 @@ func create(opts Options) error {
 			return db.Update(func(tx *bolt.Tx) error { return layRows(tx, opts.Writer, opts.Now()) })
 		})
 	})
+	if built := opts.failpoints.built; built != nil {
+		built()
+	}
 	if err == nil {
 		err = place(tmp, opts.Path)
 	}

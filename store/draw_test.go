@@ -72,7 +72,7 @@ func changes(t *rapid.T, r workitem.Ref, rec record.Record) []record.Change {
 		record.Release{Comment: either, DeliveryID: deliveryID(either, rec)}, record.PostNotice{Comment: either},
 		record.Command{Control: record.Control{Command: command, Source: "cli", RequestedAt: at, Served: at.After(noon)}}, record.Serve{},
 		record.PutSession{Session: record.Session{Harness: "claude", Status: status, CreatedAt: at, EndedAt: at}},
-		record.SetStatus{Status: status, At: at}, record.Announce{DeliveryID: spawnID},
+		record.SetStatus{Status: status, At: at}, record.DropSession{}, record.Announce{DeliveryID: spawnID},
 		record.PutLink{Link: record.Link{Target: ref(15).String(), Since: at}},
 		record.End{At: at}, record.Forget{},
 		drawImport(t, r, at),

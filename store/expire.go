@@ -36,7 +36,7 @@ func (l *Ledger) Expire(ctx context.Context, before time.Time) (int, error) {
 		}
 		rows, removed = append(rows, changed...), removed+n
 	}
-	return removed, l.write(ctx, rows)
+	return removed, l.remove(ctx, rows)
 }
 
 // expiring returns the items that have something to expire.
@@ -90,6 +90,12 @@ func (l *Ledger) ForgetAll(ctx context.Context, refs []workitem.Ref) error {
 		}
 		rows = append(rows, changed...)
 	}
+	return l.remove(ctx, rows)
+}
+
+// remove writes rows of items that leave no revision behind.
+func (l *Ledger) remove(ctx context.Context, rows []row) error {
+	defer l.recent.clear()
 	return l.write(ctx, rows)
 }
 

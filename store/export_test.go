@@ -1,4 +1,37 @@
 package store
 
+import (
+	"context"
+	"hash/maphash"
+
+	bolt "go.etcd.io/bbolt"
+)
+
 // FailCommits makes every commit that took effect return what fn returns.
-func (l *Ledger) FailCommits(fn func() error) { l.failpoint = fn }
+func (l *Ledger) FailCommits(fn func() error) { l.opts.failpoints.committed = fn }
+
+// OnOpened runs fn when the file is open and not yet held against its path.
+func (o *Options) OnOpened(fn func()) { o.failpoints.opened = fn }
+
+// OnBuilt runs fn when a new ledger is whole and has not got its name yet.
+func (o *Options) OnBuilt(fn func()) { o.failpoints.built = fn }
+
+// CheckPages is the part of Check that looks at the file's pages.
+func (l *Ledger) CheckPages(ctx context.Context) ([]Problem, error) { return l.checkFile(ctx) }
+
+// Sum is a hash of every row as it lies in the file.
+func (l *Ledger) Sum(ctx context.Context, seed maphash.Seed) (uint64, error) {
+	var h maphash.Hash
+	h.SetSeed(seed)
+	err := l.view(ctx, func(tx *bolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bolt.Bucket) error {
+			_, _ = h.Write(name)
+			return b.ForEach(func(k, v []byte) error {
+				_, _ = h.Write(k)
+				_, _ = h.Write(v)
+				return nil
+			})
+		})
+	})
+	return h.Sum64(), err
+}

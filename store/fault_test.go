@@ -92,6 +92,26 @@ func TestMadeByManyAtOnce(t *testing.T) {
 	}
 }
 
+// TestMadeMeanwhile: a ledger that somebody else made while this one was being
+// made keeps its name and what is in it.
+func TestMadeMeanwhile(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux renames without replacing; elsewhere the run lock alone keeps makers apart")
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	opts := options(path)
+	opts.OnBuilt(func() { populate(t, path+".first", 1); rename(t, path+".first", path) })
+	l, err := store.Open(t.Context(), opts)
+	must(t, err)
+	if rec := get(t, l, ref(1)); rec.Comments.Len() != 6 {
+		t.Errorf("the other one was replaced: %+v", rec.Item)
+	}
+	shut(t, l)
+	if all := contents(t, filepath.Dir(path)); len(all) != 1 {
+		t.Errorf("%d files", len(all))
+	}
+}
+
 // TestKilled: what a commit returned for is there after kill -9, whole, and at
 // most one commit more (F1, F4, F5).
 func TestKilled(t *testing.T) {
@@ -169,6 +189,12 @@ func TestCutWhileOpen(t *testing.T) {
 		copyFile(t, whole, path)
 		runs(t, "cut", path, fmt.Sprint(size))
 	}
+	l := open(t, whole)
+	for range 3 { // what a cycle needs moves away from the end of the file
+		must(t, l.EndCycle(t.Context(), record.Cycle{}, nil))
+	}
+	shut(t, l)
+	runs(t, "refill", whole)
 }
 
 // TestUnknownCommit: a commit that took effect and failed to say so is unknown,
@@ -229,6 +255,20 @@ func TestReplaced(t *testing.T) {
 			shut(t, l)
 		})
 	}
+}
+
+// TestReplacedWhileOpening: the inode that was opened is compared with the
+// path's after every open (L11).
+func TestReplacedWhileOpening(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	populate(t, path, 1)
+	populate(t, path+".other", 1)
+	opts := options(path)
+	opts.OnOpened(func() { rename(t, path+".other", path) })
+	if _, err := store.Open(t.Context(), opts); !errors.Is(err, store.ErrReplaced) {
+		t.Fatalf("%v", err)
+	}
+	shut(t, open(t, path))
 }
 
 func rename(t *testing.T, from, to string) {

@@ -3,6 +3,7 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -34,8 +35,8 @@ func syncFolder(path string) error {
 		return err
 	}
 	err = dir.Sync()
-	if closeErr := dir.Close(); err == nil {
-		err = closeErr
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil // a file system whose folders cannot be synced
 	}
-	return err
+	return errors.Join(err, dir.Close())
 }

@@ -33,6 +33,20 @@ type Options struct {
 	Log *slog.Logger
 	// Now is the clock for the time of creation; time.Now when nil.
 	Now func() time.Time
+
+	failpoints failpoints
+}
+
+// failpoints is what tests put between two steps where a fault matters. They
+// are nil outside of tests.
+type failpoints struct {
+	// built runs when a new ledger is whole and has not got its name yet.
+	built func()
+	// opened runs when the file is open and not yet held against its path.
+	opened func()
+	// committed makes a commit that took effect return an error, as a failing
+	// fsync behind the last write does.
+	committed func() error
 }
 
 func (o Options) withDefaults() Options {
@@ -60,6 +74,10 @@ type Ledger struct {
 	writing sync.Mutex
 	// writer is the release in the meta bucket; writing guards it.
 	writer string
+	// settled is the open file once it was settled; writing guards it.
+	settled *os.File
+	// recent spares decoding what did not change.
+	recent recent
 
 	// mu is held shared by everything that uses db, exclusively to change it.
 	mu     sync.RWMutex
@@ -76,9 +94,6 @@ type Ledger struct {
 	// one that met a fault is never over.
 	risky   atomic.Int32
 	commits atomic.Uint64
-	// failpoint, set by tests alone, makes a commit that took effect return an
-	// error, as a failing fsync behind the last write does.
-	failpoint func() error
 }
 
 // Open opens the ledger, and makes it when it is missing. It returns an

@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 	if text := os.Getenv("SOAK"); text != "" {
 		_ = flag.Set("rapid.checks", text)
 	} else if !isSet("rapid.checks") {
-		_ = flag.Set("rapid.checks", "30")
+		_ = flag.Set("rapid.checks", "20")
 	}
 	_ = flag.Set("rapid.nofailfile", "true") // the seed is printed
 	_ = flag.Set("rapid.shrinktime", "5s")

@@ -145,8 +145,9 @@ func (l *Ledger) Linked(ctx context.Context, target workitem.Ref) ([]workitem.Re
 		to, _ := workitem.ParseRef(link.Target)
 		if err == nil && !link.Ended && to.Key() == target.Key() {
 			var ref workitem.Ref
-			ref, err = refOf(raw.key, raw.item)
-			refs = append(refs, ref)
+			if ref, err = refOf(raw.key, raw.item); err == nil {
+				refs = append(refs, ref)
+			}
 		}
 		bad = errors.Join(bad, err)
 	}

@@ -77,25 +77,28 @@ func TestBadRow(t *testing.T) {
 }
 
 // TestItems walks over more items than a page in order, and holds no
-// transaction meanwhile: commits that make the file grow go through.
+// transaction meanwhile: commits that make the file grow go through, and an item
+// that is written ahead of the walk is met.
 func TestItems(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
-	populate(t, path, 1203)
+	populate(t, path, 603)
 	l := storetest.OpenAt(t, path)
 	var keys []string
 	for rec, err := range l.Items(t.Context()) {
 		must(t, err)
-		if rec.Item.Counts.Baselined != 5 || rec.Comments.Len() != 0 {
+		if rec.Item.Counts.Baselined != 5 && rec.Item.Ref != ref(9999).String() || rec.Comments.Len() != 0 {
 			t.Fatalf("%+v", rec)
 		}
-		keys = append(keys, rec.Item.Ref)
+		if keys = append(keys, rec.Item.Ref); len(keys) == 1 {
+			commit(t, l, ref(9999), observe(ref(9999), "s1"))
+		}
 		if len(keys)%100 == 1 {
-			commit(t, l, ref(5000), record.Observe{Item: workitem.Item{Ref: ref(5000), Title: strings.Repeat("x", 1000*len(keys))}},
+			commit(t, l, ref(5000), record.Observe{Item: workitem.Item{Ref: ref(5000), Title: strings.Repeat("x", 2000*len(keys))}},
 				record.FirstSeen{At: noon})
 			must(t, l.ForgetAll(t.Context(), []workitem.Ref{ref(5000)}))
 		}
 	}
-	if len(keys) != 1203 || !slices.IsSorted(keys) {
+	if len(keys) != 604 || !slices.IsSorted(keys) {
 		t.Errorf("%d items, sorted %t", len(keys), slices.IsSorted(keys))
 	}
 	for range l.Items(t.Context()) {
@@ -213,12 +216,12 @@ func (w failWriter) Write([]byte) (int, error) { return 0, w.err }
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "ledger.db")
-	populate(t, path, 1200)
+	populate(t, path, 600)
 	l := open(t, path)
 	must(t, l.EndCycle(t.Context(), record.Cycle{ItemsSeen: 1}, nil))
-	instance, want := l.Instance(), get(t, l, ref(1200))
+	instance, want := l.Instance(), get(t, l, ref(600))
 	var rest []workitem.Ref
-	for n := 1; n < 1200; n++ {
+	for n := 1; n < 600; n++ {
 		rest = append(rest, ref(n))
 	}
 	must(t, l.ForgetAll(t.Context(), rest))
@@ -232,7 +235,7 @@ func TestCompact(t *testing.T) {
 		t.Errorf("from %d to %d bytes", before, after)
 	}
 	l = storetest.OpenAt(t, path)
-	same(t, "the record", want, get(t, l, ref(1200)))
+	same(t, "the record", want, get(t, l, ref(600)))
 	must(t, l.EndCycle(t.Context(), record.Cycle{ItemsSeen: 2}, nil))
 	if cycles, err := l.Cycles(t.Context(), 0); err != nil || len(cycles) != 2 || cycles[0].ItemsSeen != 2 || l.Instance() != instance {
 		t.Errorf("cycles %v, %v, instance %s", cycles, err, l.Instance())

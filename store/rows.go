@@ -25,15 +25,14 @@ type rawComment struct {
 	value []byte
 }
 
-// readRecord copies the rows of an item.
-func readRecord(tx *bolt.Tx, key string) rawRecord {
-	raw := readItem(tx, key)
+// readComments copies the comment rows of an item.
+func readComments(tx *bolt.Tx, key string) (rows []rawComment) {
 	prefix := []byte(key + sep)
 	c := tx.Bucket([]byte(commentsBucket)).Cursor()
 	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		raw.comments = append(raw.comments, rawComment{string(k), bytes.Clone(v)})
+		rows = append(rows, rawComment{string(k), bytes.Clone(v)})
 	}
-	return raw
+	return rows
 }
 
 // readItem copies the rows of an item but for its comments.

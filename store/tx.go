@@ -28,6 +28,7 @@ func (l *Ledger) viewOn(db *bolt.DB, fn func(*bolt.Tx) error) error {
 	tx, err := db.Begin(false)
 	l.risky.Add(-1)
 	if err != nil {
+		l.suspect.Store(true) // a failed remap leaves nothing mapped
 		return fmt.Errorf("read the ledger %s: %w", l.opts.Path, err)
 	}
 	defer func() { _ = tx.Rollback() }() // gives its locks back, in a fault too
@@ -54,15 +55,15 @@ func (l *Ledger) update(ctx context.Context, fn func(*bolt.Tx) error) error {
 func (l *Ledger) updateOn(db *bolt.DB, fn func(*bolt.Tx) error) error {
 	tx, err := db.Begin(true)
 	if err != nil {
-		l.suspect.Store(true) // a failed remap leaves nothing mapped
+		l.suspect.Store(true)
 		return fmt.Errorf("write the ledger %s: %w", l.opts.Path, err)
 	}
 	if err := l.fill(tx, fn); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	err = tx.Commit()
-	if err == nil && l.failpoint != nil {
-		err = l.failpoint()
+	if committed := l.opts.failpoints.committed; err == nil && committed != nil {
+		err = committed()
 	}
 	if err != nil {
 		l.suspect.Store(true)
@@ -79,6 +80,9 @@ func (l *Ledger) fill(tx *bolt.Tx, fn func(*bolt.Tx) error) error {
 	}
 	if info.Size() < tx.Size() { // writing would put zeros where the rest was
 		return &DamagedError{Path: l.opts.Path, Reason: "was cut short while it was open"}
+	}
+	if err := l.settle(); err != nil {
+		return err
 	}
 	if l.writer != l.opts.Writer {
 		if err := put(tx, row{metaBucket, metaWriter, []byte(l.opts.Writer)}); err != nil {

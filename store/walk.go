@@ -13,9 +13,12 @@ const (
 	pageBytes = 4 << 20
 )
 
+// reader copies what it is asked for of one item.
+type reader func(tx *bolt.Tx, key string) rawRecord
+
 // walk yields what read copies of every item that has a row in one of the
 // buckets, in key order and page by page. An error is the last thing it yields.
-func (l *Ledger) walk(ctx context.Context, read func(*bolt.Tx, string) rawRecord, in ...string) iter.Seq2[rawRecord, error] {
+func (l *Ledger) walk(ctx context.Context, read reader, in ...string) iter.Seq2[rawRecord, error] {
 	return func(yield func(rawRecord, error) bool) {
 		for from, more := "", true; more; {
 			var page []rawRecord
@@ -38,7 +41,7 @@ func (l *Ledger) walk(ctx context.Context, read func(*bolt.Tx, string) rawRecord
 
 // readPage copies items from a key on; more is false when it reached the end,
 // else the next page begins at then.
-func readPage(tx *bolt.Tx, read func(*bolt.Tx, string) rawRecord, in []string, from string) (page []rawRecord, then string, more bool) {
+func readPage(tx *bolt.Tx, read reader, in []string, from string) (page []rawRecord, then string, more bool) {
 	for size := 0; len(page) < pageItems && size < pageBytes; {
 		key, ok := nextItem(tx, in, from)
 		if !ok {

@@ -12,8 +12,9 @@ import (
 type cli struct {
 	Global
 
-	Poll   pollGroup   `cmd:"" help:"Start, stop and look at the poller."`
-	Ledger ledgerGroup `cmd:"" help:"What the poller has seen and done."`
+	Poll    pollGroup    `cmd:"" help:"Start, stop and look at the poller."`
+	Ledger  ledgerGroup  `cmd:"" help:"What the poller has seen and done."`
+	Migrate migrateGroup `cmd:"" help:"Bring records of earlier releases in and take them out."`
 
 	Events      eventsCmd   `cmd:"" help:"The decision trail: what was decided, when and why."`
 	Config      configGroup `cmd:"" help:"The configuration file."`

@@ -31,6 +31,7 @@ type ledgerGroup struct {
 type reader interface {
 	Item(context.Context, workitem.Ref) (localapi.Item, error)
 	Items(context.Context, func(localapi.Summary) error) error
+	Cycles(ctx context.Context, n int) ([]localapi.Cycle, error)
 	Check(context.Context) ([]string, error)
 	Backup(context.Context, io.Writer) error
 }
@@ -58,6 +59,11 @@ func (d *deps) withLedgerFor(ctx context.Context, g *Global, limit time.Duration
 	if err != nil {
 		return err
 	}
+	return d.withLedgerAt(ctx, root, limit, f)
+}
+
+// withLedgerAt is withLedgerFor for a state root that is known.
+func (d *deps) withLedgerAt(ctx context.Context, root string, limit time.Duration, f func(context.Context, reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	pidfile := filepath.Join(root, lock.File)

@@ -196,7 +196,7 @@ func (c *ledgerForgetCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	for _, text := range c.Refs {
 		ref, err := workitem.ParseRefOrURL(text)
 		if err != nil {
-			return err
+			return usage("%w", err)
 		}
 		what.Refs = append(what.Refs, ref)
 	}

@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"syscall"
 	"time"
 
-	"theloop/daemon"
 	"theloop/lock"
 	"theloop/view"
 )
@@ -19,106 +17,8 @@ import (
 type pollGroup struct {
 	Start  pollStartCmd  `cmd:"" help:"Run the poller."`
 	Stop   pollStopCmd   `cmd:"" help:"Stop the poller and wait until it is gone."`
+	Kick   pollKickCmd   `cmd:"" help:"Ask the poller that runs for a cycle at once."`
 	Status pollStatusCmd `cmd:"" help:"Whether the poller runs, and how it goes."`
-}
-
-type pollStartCmd struct {
-	Once          bool      `help:"One cycle, its queues worked empty, then exit."`
-	Interval      *duration `placeholder:"DURATION" help:"Between the starts of two cycles; wins over the file."`
-	MaxRetries    *int      `placeholder:"N" help:"Delivery attempts per comment; wins over the file."`
-	BesideWebhook bool      `help:"Start although the webhook receiver of an earlier release runs on the same state."`
-}
-
-// Help is shown by --help.
-func (pollStartCmd) Help() string {
-	return `Runs in the foreground until it is told to stop (Ctrl-C, SIGTERM, 'the-loop poll stop'). One poller at a time works on a
-state root; --once takes the same lock.
-
-Example: the-loop poll start --once -c cli-config.yaml
-
-Exit codes: 0 stopped, or a --once without errors; 1 not started (the reason is said), or a --once with errors.`
-}
-
-// Run runs the poller.
-func (c *pollStartCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	o := daemon.Options{
-		Once: c.Once, BesideWebhook: c.BesideWebhook, Version: release(), Exe: d.exe, Cwd: d.cwd, Home: d.home,
-		Env: d.env, Log: d.log(), Out: d.stdout, Now: d.now,
-	}
-	if err := c.override(&o); err != nil {
-		return err
-	}
-	var err error
-	if o.Config, err = d.configFile(g); err != nil {
-		return err
-	}
-	ctx, done := stopSignals(ctx)
-	defer done()
-	clean, err := daemon.Run(ctx, o)
-	var held *lock.HeldError
-	if errors.As(err, &held) {
-		return alreadyRunning(held)
-	}
-	if err == nil && !clean {
-		return no
-	}
-	return err
-}
-
-// override takes the flags that win over the file. A zero would pass for one
-// that was not given, and is no use either.
-func (c *pollStartCmd) override(o *daemon.Options) error {
-	if c.Interval != nil {
-		if *c.Interval <= 0 {
-			return usage("--interval 0: give a length of time above 0, such as 30s")
-		}
-		o.Interval = time.Duration(*c.Interval)
-	}
-	if c.MaxRetries != nil {
-		if *c.MaxRetries < 1 {
-			return usage("--max-retries %d: give a number from 1", *c.MaxRetries)
-		}
-		o.MaxRetries = *c.MaxRetries
-	}
-	return nil
-}
-
-// alreadyRunning is the refusal of a second poller (L1), or beside a command
-// that writes the ledger (L11).
-func alreadyRunning(held *lock.HeldError) error {
-	pid := "unknown"
-	if held.PID > 0 {
-		pid = fmt.Sprint(held.PID)
-	}
-	if held.Command != "" && held.Command != daemon.LockName {
-		return fmt.Errorf("'the-loop %s' (pid %s) is writing the ledger (pidfile %s): not starting beside it; try again when it is done",
-			held.Command, pid, held.Path)
-	}
-	return fmt.Errorf("another poller is already running (pid %s, pidfile %s): not starting a second one against the same state; "+
-		"stop it first with 'the-loop poll stop'", pid, held.Path)
-}
-
-// stopSignals returns a context that ends with the first SIGINT or SIGTERM. A
-// second one ends the process at once: the kernel frees the lock (C4).
-func stopSignals(ctx context.Context) (context.Context, func()) {
-	ctx, cancel := context.WithCancel(ctx)
-	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
-	done := make(chan struct{})
-	go func() {
-		select {
-		case <-signals:
-			cancel()
-		case <-done:
-			return
-		}
-		select {
-		case <-signals:
-			exitNow()
-		case <-done:
-		}
-	}()
-	return ctx, func() { signal.Stop(signals); close(done); cancel() }
 }
 
 type pollStopCmd struct {
@@ -194,8 +94,8 @@ func (c *pollStopCmd) maySignal(path string, status lock.Status) error {
 }
 
 func (c *pollStopCmd) stop(ctx context.Context, d *deps, path string, pid int) error {
-	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil && !errors.Is(err, syscall.ESRCH) {
-		return fmt.Errorf("signal the poller (pid %d): %w", pid, err)
+	if err := signalHolder(path, pid, syscall.SIGTERM); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, time.Duration(c.Timeout))
 	defer cancel()
@@ -209,14 +109,36 @@ func (c *pollStopCmd) stop(ctx context.Context, d *deps, path string, pid int) e
 	return d.print(fmt.Sprintf("poll process (pid %d) stopped\n", pid))
 }
 
+// signalHolder signals the process that holds the lock. It is opened first and
+// the lock asked once more then: should the pid have been given to somebody else
+// in between, nobody is signalled (T1).
+func signalHolder(path string, pid int, sig os.Signal) error {
+	process, err := os.FindProcess(pid)
+	if err != nil {
+		return fmt.Errorf("signal the poller (pid %d): %w", pid, err)
+	}
+	defer func() { _ = process.Release() }()
+	status, err := lock.Probe(path)
+	if err != nil {
+		return err
+	}
+	if !status.Held || status.PID != pid {
+		return nil // it has let go by itself
+	}
+	if err := process.Signal(sig); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return fmt.Errorf("signal the poller (pid %d): %w", pid, err)
+	}
+	return nil
+}
+
 // pidfile is the one that a flag names, or the configuration's.
 func (d *deps) pidfile(flag string, g *Global) (string, error) {
 	if flag != "" {
 		return d.resolve(flag)
 	}
 	root, _, err := d.root(g)
-	if err != nil {
-		return "", err
+	if err != nil { // a broken file must not keep anybody from stopping what runs
+		return "", fmt.Errorf("%w; to do without the configuration, name the pidfile with --pidfile", err)
 	}
 	return filepath.Join(root, lock.File), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -94,7 +95,7 @@ func report(stderr io.Writer, err error) int {
 	if errors.As(err, &f) {
 		code = f.code
 	}
-	if text := err.Error(); text != "" {
+	if text := strings.TrimRight(err.Error(), "\n"); text != "" {
 		fmt.Fprintln(stderr, "the-loop:", view.Escape(text))
 	}
 	return code

@@ -2,6 +2,7 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"regexp"
 	"slices"
@@ -30,8 +31,8 @@ type tracker struct {
 //	github label OWNER/REPO#N [LABEL…]
 //	github close|reopen OWNER/REPO#N
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
-//	github hang PATH                          until `github repair`
-//	[!] github asked REGEXP                   a request it got
+//	github hang PATH                          until `github repair`; requests before it are forgotten
+//	[!] github asked REGEXP                   waits for a request; with !, there was none
 func githubCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if len(args) == 0 || neg && args[0] != "asked" {
 		ts.Fatalf("usage: github VERB [ARG...]")
@@ -103,12 +104,22 @@ var githubVerbs = map[string]githubVerb{
 	}},
 	"hang": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
 		s.repair = s.Inject(githubtest.Fault{On: args[0], Instead: githubtest.Hang})
+		s.ForgetRequests()
 	}},
 	"repair": {0, func(_ *testscript.TestScript, s *tracker, _ bool, _ []string) { s.repair() }},
 	"asked": {1, func(ts *testscript.TestScript, s *tracker, neg bool, args []string) {
 		want := regexp.MustCompile(args[0])
-		if slices.ContainsFunc(s.Requests(), want.MatchString) == neg {
-			ts.Fatalf("asked %s: %v\n%s", args[0], !neg, strings.Join(s.Requests(), "\n"))
+		asked := func() bool { return slices.ContainsFunc(s.Requests(), want.MatchString) }
+		switch {
+		case neg && asked():
+			ts.Fatalf("it was asked %s:\n%s", want, strings.Join(s.Requests(), "\n"))
+		case !neg:
+			eventually(ts, func() string {
+				if asked() {
+					return ""
+				}
+				return fmt.Sprintf("nobody asked %s:\n%s", want, strings.Join(s.Requests(), "\n"))
+			})
 		}
 	}},
 }

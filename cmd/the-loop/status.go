@@ -1,18 +1,21 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
 
 	"theloop/heartbeat"
+	"theloop/localapi"
 	"theloop/lock"
 	"theloop/view"
 )
 
 type pollStatusCmd struct {
 	format
+	History    bool   `help:"The cycles so far as well: drawn on a terminal, listed elsewhere; all that are kept with --format json."`
 	Pidfile    string `placeholder:"FILE" help:"The pidfile, when there is no configuration to find it by."`
 	StatusFile string `placeholder:"FILE" help:"The heartbeat, when it is not beside the pidfile."`
 	Logfile    string `placeholder:"FILE" help:"The log to name, when it is not the default one."`
@@ -22,7 +25,7 @@ type pollStatusCmd struct {
 func (pollStatusCmd) Help() string {
 	return `Whether it runs is read from the lock alone, how it goes from the heartbeat.
 
-Example: the-loop poll status --format json
+Example: the-loop poll status --history
 
 Exit codes: 0 it runs, 1 it does not.`
 }
@@ -38,10 +41,13 @@ type statusDoc struct {
 	Logfile      string `json:"logfile"`
 	StatusFile   string `json:"statusFile"`
 	heartbeat.Beat
+	// History has the cycles that the ledger keeps, the oldest first, when they
+	// were asked for.
+	History *[]localapi.Cycle `json:"history,omitempty"`
 }
 
 // Run prints the status.
-func (c *pollStatusCmd) Run(d *deps, g *Global) error {
+func (c *pollStatusCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	pidfile, err := d.pidfile(c.Pidfile, g)
 	if err != nil {
 		return err
@@ -54,15 +60,46 @@ func (c *pollStatusCmd) Run(d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
+	if err := c.addHistory(ctx, d, &doc); err != nil {
+		return err
+	}
 	if c.json() {
 		err = d.printJSON(doc)
 	} else {
-		err = d.print(statusText(doc, status, known, d))
+		err = d.print(c.text(ctx, d, doc, status, known))
 	}
 	if err == nil && !doc.Running {
 		return no
 	}
 	return err
+}
+
+func (c *pollStatusCmd) addHistory(ctx context.Context, d *deps, doc *statusDoc) error {
+	if !c.History {
+		return nil
+	}
+	n := historyRows
+	switch width := d.width(); {
+	case c.json():
+		n = 0
+	case width > 0:
+		n = width
+	}
+	cycles, err := d.history(ctx, filepath.Dir(doc.Pidfile), n)
+	if err != nil {
+		return fmt.Errorf("read the cycles so far: %w", err)
+	}
+	cycles = append([]localapi.Cycle{}, cycles...) // none is [], not null
+	doc.History = &cycles
+	return nil
+}
+
+func (c *pollStatusCmd) text(ctx context.Context, d *deps, doc statusDoc, status lock.Status, known bool) string {
+	text := statusText(ctx, doc, status, known, d)
+	if doc.History != nil {
+		text += "\n" + historyText(*doc.History, d.now(), d.style(), d.width())
+	}
+	return text
 }
 
 func (c *pollStatusCmd) doc(d *deps, pidfile string, status lock.Status) (doc statusDoc, known bool, err error) {
@@ -92,9 +129,12 @@ func (c *pollStatusCmd) doc(d *deps, pidfile string, status lock.Status) (doc st
 	return doc, known, nil
 }
 
-func statusText(doc statusDoc, status lock.Status, known bool, d *deps) string {
+func statusText(ctx context.Context, doc statusDoc, status lock.Status, known bool, d *deps) string {
 	facts := view.Facts{{Key: "poller", Value: runningWords(doc, status), Tone: runningTone(doc)}}
 	facts = append(facts, cycleFacts(doc, known, d.now())...)
+	if next := nextCycle(ctx, doc, status, d.now()); next != "" {
+		facts = append(facts, view.Fact{Key: "next cycle", Value: next})
+	}
 	facts = append(facts, view.Fact{Key: "pidfile", Value: doc.Pidfile})
 	if doc.EventLogDropped > 0 {
 		facts = append(facts, view.Fact{
@@ -102,6 +142,26 @@ func statusText(doc statusDoc, status lock.Status, known bool, d *deps) string {
 		})
 	}
 	return facts.Render(d.style())
+}
+
+// quickAnswer is how long the status waits for what it can do without.
+const quickAnswer = 300 * time.Millisecond
+
+// nextCycle is what the poller itself says; empty when it does not answer.
+func nextCycle(ctx context.Context, doc statusDoc, status lock.Status, now time.Time) string {
+	if status.Holder() != lock.Poller {
+		return ""
+	}
+	ctx, cancel := context.WithTimeout(ctx, quickAnswer)
+	defer cancel()
+	said, err := localapi.NewClient(filepath.Dir(doc.Pidfile)).Status(ctx)
+	switch {
+	case err != nil || said.PID != status.PID:
+		return ""
+	case said.Busy:
+		return "under way"
+	}
+	return view.Age(now, said.NextCycleAt.Time)
 }
 
 func runningTone(doc statusDoc) view.Tone {

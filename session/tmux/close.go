@@ -23,7 +23,8 @@ type CloseOptions struct {
 }
 
 // Close ends the harness of a pane of ours and returns when the pane is dead (Keep) or gone (D9). Panes that a user made
-// in the same session are left alone. With Keep and without Kill the harness goes on: only the pane is made to stay.
+// in the same session are left alone. With Keep and without Kill the harness goes on and is let go: the pane is made to
+// stay, and its owner mark becomes LeftMark, so that it counts as nobody's session.
 // ErrRefused: the pane is not ours, or not the one looked at; nothing was done to it. A pane that is gone is no error.
 // It takes at most Grace, six seconds and a few calls.
 func (s *Server) Close(ctx context.Context, l Look, o CloseOptions) error {
@@ -38,8 +39,16 @@ func (s *Server) close(ctx context.Context, l Look, o CloseOptions) error {
 	if o.Keep {
 		retain = "on"
 	}
+	owner, err := word("owner mark", o.Owner)
+	if err != nil {
+		return err
+	}
 	outcome, err := s.guarded(ctx, l, o.Owner, isThere, func(target arg) arg {
-		return "set-option -p -t " + target + " remain-on-exit " + retain + " ; "
+		script := "set-option -p -t " + target + " remain-on-exit " + retain + " ; "
+		if o.Keep && !o.Kill {
+			script += "set-option -p -t " + target + " @the_loop_owner " + letGo + owner + " ; "
+		}
+		return script
 	})
 	if outcome != OK {
 		return s.whyNot(ctx, l, err)

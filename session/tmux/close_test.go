@@ -181,7 +181,8 @@ func TestD9Gone(t *testing.T) {
 	}
 }
 
-// D9: without Kill a kept harness goes on, and one that is not kept is hung up.
+// D9: without Kill a kept harness goes on and is let go: nobody's, until it is adopted again; one that is not kept is
+// hung up.
 func TestD9WithoutKill(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
@@ -192,12 +193,28 @@ func TestD9WithoutKill(t *testing.T) {
 	if !running(panePID(look)) {
 		t.Error("it was ended")
 	}
+	left := r.Look(t.Context(), Target{Name: look.Name})
+	if left.Owner != LeftMark(look.Owner) || left.Identity != look.Identity || !left.Ours() {
+		t.Errorf("it is not let go: %+v", left)
+	}
+	if outcome, err := r.paste(look, "1", "x"); outcome != Skip || err != nil {
+		t.Errorf("typed into what was let go: %v %v", outcome, err)
+	}
+	if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true}); !errors.Is(err, ErrRefused) {
+		t.Errorf("ended what was let go: %v", err)
+	}
+	if err := r.Adopt(t.Context(), left, owner("loop-b"), "", nil); !errors.Is(err, ErrRefused) {
+		t.Errorf("another took it: %v", err)
+	}
+	if err := r.Adopt(t.Context(), left, look.Owner, look.HarnessSession, nil); err != nil {
+		t.Fatal(err)
+	}
 	user := r.tmux("split-window", "-d", "-t", look.PaneID, "-P", "-F", "#{pane_id}", "sleep 1000")
 	if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner}); err != nil {
 		t.Fatal(err)
 	}
-	if left := r.tmux("list-panes", "-a", "-F", "#{pane_id}"); left != user {
-		t.Errorf("left: %q, want the user's own pane %s", left, user)
+	if rest := r.tmux("list-panes", "-a", "-F", "#{pane_id}"); rest != user {
+		t.Errorf("left: %q, want the user's own pane %s", rest, user)
 	}
 	eventually(t, "the harness ends", func() bool { return !running(panePID(look)) })
 }

@@ -16,7 +16,7 @@
 //
 // # Guarantees
 //
-//   - Look asks one tmux process. Absent is what tmux said; whatever else went wrong is Unknown (D4).
+//   - Look does not guess: Absent is what tmux said; whatever else went wrong is Silent (D4).
 //   - Paste sends a text once while the pane lives: body, submit and ring are one step of the server, under one guard,
 //     with a deadline that the server checks by its own clock (D3, D7). Skip proves that nothing was sent.
 //   - Spawn makes a session with all its marks or no session (D5); no user hook runs between the two.

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// sessionExec is the hidden command that a pane runs to become its harness; Look.Ours knows our panes by it.
+const sessionExec = "session-exec"
+
 // bootstrap is the command of a pane: a shell that becomes this program, which becomes the harness, so that the pane's
 // process is the harness itself. The path of this program may hold any character, so it is the first line of the
 // buffer. tmux runs a command of several words without the user's shell. It is asked by the binary of the running
@@ -20,7 +23,7 @@ func bootstrap(id arg) arg {
 		`p=${TMUX%,*}; p=/proc/${p##*,}/exe; [ -x "$p" ] || p=tmux; ` +
 		`e=$("$p" save-buffer -b loop-"$0" - | { IFS= read -r l; printf %s "$l"; }); ` +
 		`[ -n "$e" ] || { echo "the-loop: the order for this pane is gone from tmux; the next delivery starts it again" >&2; exit 127; }; ` +
-		`exec "$e" session-exec "$0"` +
+		`exec "$e" ` + sessionExec + ` "$0"` +
 		`' ` + id
 }
 
@@ -75,7 +78,7 @@ func (w wire) become() error {
 	if err := os.Chdir(dir); err != nil {
 		return fmt.Errorf("go to the working directory of the session: %w", err)
 	}
-	path, err := findProgram(argv[0], pathOf(env))
+	path, err := findProgram(argv[0], valueOf(env, "PATH"))
 	if err != nil {
 		return err
 	}
@@ -91,13 +94,17 @@ func (w wire) environ() []string {
 	return mergeEnv(mergeEnv(nil, stringsOf(w.Env)), extra)
 }
 
-func pathOf(env []string) string {
-	for _, kv := range env {
-		if path, ok := strings.CutPrefix(kv, "PATH="); ok {
-			return path
-		}
+// Runnable tells whether the order's program is where a pane would look for it; the error names it, and PATH.
+func (s *Server) Runnable(o Order) error {
+	if len(o.Argv) == 0 {
+		return errNoProgram
 	}
-	return ""
+	program := o.Argv[0]
+	if strings.Contains(program, "/") && !filepath.IsAbs(program) {
+		program = filepath.Join(o.Dir, program)
+	}
+	_, err := findProgram(program, valueOf(mergeEnv(s.paneEnv, o.Env), "PATH"))
+	return err
 }
 
 // findProgram looks in the PATH that the program will have, not in the one of the tmux server.

@@ -54,6 +54,10 @@ type Look struct {
 	session, window string // tmux ids
 }
 
+// Ours tells whether the pane runs what Spawn or Respawn started in it. A user's respawn-pane puts another program under
+// our marks, a shell perhaps.
+func (l Look) Ours() bool { return strings.Contains(l.StartCommand, sessionExec) }
+
 // Proves tells whether the pane's ring shows that the delivery of that mark arrived. On a live pane a first prompt that
 // has not been proved yet counts too, on a dead one it does not (D5).
 func (l Look) Proves(mark string) bool {
@@ -126,11 +130,14 @@ func exitStatus(status, signal string) string {
 // Look asks about one pane, with one tmux process, or two when a dead pane's exit status is not known yet (D4). Of several panes the one that carries t.Owner is taken; then, in
 // the session of that name, the stored pane, one that carries any owner mark, the first; then the stored pane with the
 // stored identity elsewhere. Whether it is ours is for the caller to judge, by Owner.
-func (s *Server) Look(ctx context.Context, t Target) Look {
-	l, rows, err := s.find(ctx, t)
+func (s *Server) Look(ctx context.Context, t Target) Look { return s.look(ctx, t, call{}) }
+
+// look asks about one pane; first begins the tmux process that does.
+func (s *Server) look(ctx context.Context, t Target, first call) Look {
+	l, rows, err := s.find(ctx, t, first)
 	if n, bad := identityNumbers(l.Identity); err == nil && bad == nil && l.State == Dead && l.ExitStatus == "" {
 		nudge(int(n[0]))
-		l, rows, err = s.find(ctx, t)
+		l, rows, err = s.find(ctx, t, call{})
 	}
 	if err == nil && l.State == Absent && !sameServer(rows, t.Identity) {
 		err = lostSocket(t.Identity)
@@ -141,8 +148,8 @@ func (s *Server) Look(ctx context.Context, t Target) Look {
 	return l
 }
 
-func (s *Server) find(ctx context.Context, t Target) (Look, []Look, error) {
-	rows, err := s.rows(ctx)
+func (s *Server) find(ctx context.Context, t Target, first call) (Look, []Look, error) {
+	rows, err := s.rows(ctx, first)
 	if errors.Is(err, errNoServer) {
 		rows, err = nil, nil
 	}
@@ -157,7 +164,7 @@ func sameServer(rows []Look, stored string) bool {
 
 // LookAll returns every pane that carries an owner mark, of whatever instance, by session name. No server: none.
 func (s *Server) LookAll(ctx context.Context) ([]Look, error) {
-	rows, err := s.rows(ctx)
+	rows, err := s.rows(ctx, call{})
 	if errors.Is(err, errNoServer) {
 		return nil, nil
 	}
@@ -173,9 +180,11 @@ func (s *Server) LookAll(ctx context.Context) ([]Look, error) {
 	}), nil
 }
 
-// rows are all panes of the server. By list-sessions, because list-panes calls it an error when there are none.
-func (s *Server) rows(ctx context.Context) ([]Look, error) {
-	out, err := s.run(ctx, call{args: []arg{"list-sessions", "-F", "#{W:#{P:" + rowTag + "\t" + rowFormat + "\n}}"}})
+// rows are all panes of the server, asked for behind the commands of c. By list-sessions, because list-panes calls it an
+// error when there are none.
+func (s *Server) rows(ctx context.Context, c call) ([]Look, error) {
+	c.args = append(slices.Clip(c.args), "list-sessions", "-F", "#{W:#{P:"+rowTag+"\t"+rowFormat+"\n}}")
+	out, err := s.run(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,13 @@ const codedSession = "x--"
 // state roots on one server never take each other's sessions.
 func OwnerMark(instance, itemKey string) string { return instance + "-" + Mark(itemKey) }
 
+// letGo begins the owner mark of a pane that was closed while its harness goes on: nobody's session any more, and known
+// again when its item is started again.
+const letGo = "left-"
+
+// LeftMark is the owner mark of a pane that Close has let go.
+func LeftMark(owner string) string { return letGo + owner }
+
 // Mark is 16 hex digits of the SHA-256 of a delivery id (D3). Delivery ids carry comment ids, which are not ours; this
 // is.
 func Mark(deliveryID string) string {

@@ -18,6 +18,8 @@ const (
 	maxOrder = 1 << 20
 )
 
+var errNoProgram = errors.New("the order names no program")
+
 // ErrPromptTooLong is returned for a first prompt of more than MaxPrompt bytes.
 var ErrPromptTooLong = errors.New("the first prompt is too long")
 
@@ -58,7 +60,7 @@ func (s *Server) letter(o Order) ([]byte, error) {
 // argv checks the order and puts the prompt in.
 func (o Order) argv() ([]string, error) {
 	if len(o.Argv) == 0 || o.Argv[0] == "" {
-		return nil, errors.New("the order names no program")
+		return nil, errNoProgram
 	}
 	if !filepath.IsAbs(o.Dir) {
 		return nil, fmt.Errorf("working directory %q: it must be absolute", o.Dir)

@@ -34,6 +34,7 @@ type Options struct {
 	Instance    string           // the ledger's instance, [A-Za-z0-9_-]: part of owner marks; names our buffers
 	Exe         string           // absolute path of this program, run in panes as "<Exe> session-exec <hex>"
 	PassEnv     []string         // variables let through beside the allow-list (D8)
+	Environ     []string         // what the allow-list is applied to; os.Environ() when nil
 	Now         func() time.Time // time.Now when nil
 	CallTimeout time.Duration    // DefaultCallTimeout when 0
 }
@@ -69,7 +70,11 @@ func New(o Options) (*Server, error) {
 	if !filepath.IsAbs(o.Exe) || strings.ContainsAny(o.Exe, "\n\x00") {
 		return nil, fmt.Errorf("path of this program %q: it must be absolute and without line breaks; install the-loop under another path", o.Exe)
 	}
-	s.env, s.paneEnv = clientEnv(os.Environ(), o.PassEnv), withoutEnv(filterEnv(os.Environ(), o.PassEnv), "TERM")
+	environ := o.Environ
+	if environ == nil {
+		environ = os.Environ()
+	}
+	s.env, s.paneEnv = clientEnv(environ, o.PassEnv), withoutEnv(filterEnv(environ, o.PassEnv), "TERM")
 	return s, s.findBinary(o.Binary)
 }
 
@@ -126,21 +131,11 @@ func newEnough(version string) bool {
 // Version is that of the binary, such as "3.3a". A running server may be older.
 func (s *Server) Version() string { return s.version }
 
-// Binary is the absolute path of the tmux that is run, for commands that hand the terminal over to it.
+// Binary is the absolute path of the tmux that is run.
 func (s *Server) Binary() string { return s.binary }
 
-// AttachArgs are the arguments after Binary that attach a terminal to the session of that pane.
-func (s *Server) AttachArgs(look Look, readOnly bool) ([]string, error) {
-	target, err := look.place()
-	if err != nil {
-		return nil, err
-	}
-	args := append(slices.Clone(s.base), "attach-session", "-t", target)
-	if readOnly {
-		args = append(args, "-r")
-	}
-	return texts(args), nil
-}
+// Environ is the environment that tmux is run with: the allow-list (D8), and where its socket is.
+func (s *Server) Environ() []string { return slices.Clone(s.env) }
 
 // newID is 32 hex digits: whose it is, and 16 at random. It names a buffer and is the argument of session-exec.
 func (s *Server) newID() (arg, error) {

@@ -202,9 +202,27 @@ func TestSweepWithoutServer(t *testing.T) {
 func TestAttachArgs(t *testing.T) {
 	t.Parallel()
 	r := newRig(t, func(o *Options) { o.Socket = "own" })
-	args, err := r.AttachArgs(Look{PaneID: "%3", session: "$1", window: "@2"}, true)
-	if diff := cmp.Diff([]string{"-u", "-L", "own", "attach-session", "-t", "$1:@2.%3", "-r"}, args); diff != "" || err != nil {
-		t.Error(diff, err)
+	look := Look{PaneID: "%3", Identity: "77/1/2", session: "$1", window: "@2"}
+	const target = "$1:@2.%3"
+	for _, c := range []struct {
+		name     string
+		readOnly bool
+		within   string
+		want     []string
+	}{
+		{"from a terminal", false, "", []string{"attach-session", "-t", target}},
+		{"to watch", true, "", []string{"attach-session", "-t", target, "-r"}},
+		{"from within the same server", false, "/tmp/a,b/default,77,0", []string{"switch-client", "-t", target}},
+		{"from within another server", false, "/tmp/default,78,0", []string{"attach-session", "-t", target}},
+		{"to watch from within the same server", true, "/tmp/default,77,0", []string{"attach-session", "-t", target, "-r"}},
+	} {
+		args, err := r.attachArgs(look, c.readOnly, c.within)
+		if diff := cmp.Diff(append([]string{"-u", "-L", "own"}, c.want...), args); diff != "" || err != nil {
+			t.Errorf("%s: %s %v", c.name, diff, err)
+		}
+	}
+	if err := r.Attach(Look{PaneID: "loop-1"}, false, nil); err == nil || !strings.Contains(err.Error(), "loop-1") {
+		t.Errorf("a name was taken for a pane: %v", err)
 	}
 }
 

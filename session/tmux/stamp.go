@@ -15,7 +15,8 @@ func (s *Server) Prove(ctx context.Context, l Look, owner, mark string) error {
 	return settled(outcome, err, "prove the first prompt of", l)
 }
 
-// Adopt stamps owner, harness session id and marks (16 hex digits each) on a pane that has no owner mark, or ours (D5).
+// Adopt stamps owner, harness session id and marks (16 hex digits each) on a pane that has no owner mark, or ours (D5),
+// or one of ours that was let go.
 // Marks are added to a ring that is there. ErrRefused when somebody else's mark is on it, or it is not the pane that was
 // looked at. Whether the pane may be adopted is for the caller to judge.
 func (s *Server) Adopt(ctx context.Context, l Look, owner, harnessSession string, marks []string) error {
@@ -33,7 +34,8 @@ func (s *Server) adopt(ctx context.Context, l Look, owner, harnessSession string
 	if err != nil {
 		return Skip, err
 	}
-	guard := all(isAt(target), either(equal(ours, ""), equal(ours, mark)), equal(isPane, who), within(w.Start, w.Until))
+	claimable := either(equal(ours, ""), either(equal(ours, mark), equal(ours, letGo+mark)))
+	guard := all(isAt(target), claimable, equal(isPane, who), within(w.Start, w.Until))
 	return s.choose(ctx, target, guard, script, w)
 }
 

@@ -13,6 +13,8 @@ const (
 	publicBase = "https://api.github.com"
 	// enterprisePath is where a GitHub Enterprise server answers (P6).
 	enterprisePath = "/api/v3"
+	// enterpriseVersion is the end of that path, where its GraphQL is instead.
+	enterpriseVersion = "/v3/"
 )
 
 // defaultBase returns the base URL of a host whose configuration names none.
@@ -39,6 +41,16 @@ func parseBase(raw string) (*url.URL, error) {
 	}
 	u.Path = strings.TrimRight(u.Path, "/") + "/"
 	return u, nil
+}
+
+// graphQL returns where the server of a base URL answers queries:
+// https://api.github.com/graphql, and on GitHub Enterprise beside the REST API
+// (P6), https://HOST/api/graphql. It is of the same origin (P9).
+func graphQL(base *url.URL) *url.URL {
+	u := *base
+	above, _ := strings.CutSuffix(u.Path, enterpriseVersion)
+	u.Path = strings.TrimRight(above, "/") + "/graphql"
+	return &u
 }
 
 func checkBase(u *url.URL) error {

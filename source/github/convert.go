@@ -32,8 +32,12 @@ func (s *Source) item(raw json.RawMessage) (workitem.Item, error) {
 	if issue.PullRequestLinks != nil {
 		it.Kind = workitem.PullRequest
 	}
-	it.Labelled = slices.ContainsFunc(it.Labels, func(l string) bool { return strings.EqualFold(l, s.o.Label) })
+	it.Labelled = s.isLabelled(it.Labels)
 	return it, nil
+}
+
+func (s *Source) isLabelled(labels []string) bool {
+	return slices.ContainsFunc(labels, func(l string) bool { return strings.EqualFold(l, s.o.Label) })
 }
 
 // checkIssue refuses what is not an item of this repository in a state we know.
@@ -97,6 +101,9 @@ func labelNames(labels []*gogithub.Label) []string {
 	return names
 }
 
+// botSuffix ends the login of an app's account.
+const botSuffix = "[bot]"
+
 // author returns nobody for a deleted account, which GitHub leaves null (A1).
 func author(u *gogithub.User) workitem.Author {
 	if u.GetLogin() == "" {
@@ -104,6 +111,6 @@ func author(u *gogithub.User) workitem.Author {
 	}
 	return workitem.Author{
 		Login: u.GetLogin(), ID: u.GetID(),
-		Bot: u.GetType() == "Bot" || strings.HasSuffix(strings.ToLower(u.GetLogin()), "[bot]"),
+		Bot: u.GetType() == "Bot" || strings.HasSuffix(strings.ToLower(u.GetLogin()), botSuffix),
 	}
 }

@@ -15,6 +15,8 @@ const ghPatience = 5 * time.Second
 
 // ghLogin returns the token that `gh auth login` keeps for a host, from its
 // file or, through gh itself, from the keyring; empty when there is none.
+// go-gh's own look-up is not used: it takes GH_TOKEN first, also where tokenEnv
+// names other variables (P9).
 func ghLogin(ctx context.Context, host string) string {
 	if secret := ghFile(host); secret != "" {
 		return secret

@@ -25,74 +25,125 @@ const (
 	leastWait         = time.Second
 )
 
+// budget is what a request counts against. GitHub counts GraphQL apart from the
+// rest, so that a budget used up there (by an agent's own tools, say) is no
+// reason to stop reading items. The other way round it is: without REST nothing
+// can be done.
+type budget int
+
+const (
+	everything budget = iota
+	queriesAlone
+)
+
+// limitKind is what the answer to a query says of limits.
+type limitKind int
+
+const (
+	noLimit limitKind = iota
+	// budgetLimit is GitHub's hourly budget for queries.
+	budgetLimit
+	// otherLimit is about how the token is used at all.
+	otherLimit
+)
+
 // limiter remembers until when a tracker wants to be left alone. All sources
 // with the same token share one, as they share the limit (P7).
 type limiter struct {
 	host string
 	now  func() time.Time
 
-	mu    sync.Mutex
+	mu sync.Mutex
+	// until is for everything.
 	until time.Time
+	// queriesUntil is for GraphQL alone.
+	queriesUntil time.Time
 	// strikes counts limits without a time since the last success.
 	strikes int
 }
 
-// check returns a *workitem.RateLimitError while nothing may be asked.
-func (l *limiter) check() error {
+// check returns a *workitem.RateLimitError while nothing may be asked that
+// counts against a budget.
+func (l *limiter) check(of budget) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.now().Before(l.until) {
-		return &workitem.RateLimitError{Host: l.host, Until: l.until}
+	if until := l.end(of); l.now().Before(until) {
+		return &workitem.RateLimitError{Host: l.host, Until: until}
 	}
 	return nil
+}
+
+func (l *limiter) end(of budget) time.Time {
+	if of == queriesAlone && l.queriesUntil.After(l.until) {
+		return l.queriesUntil
+	}
+	return l.until
 }
 
 // observe learns from an answer, and returns a *workitem.RateLimitError when
 // the answer is one. A success that used up the last request is still a
 // success; the next request is not sent.
-func (l *limiter) observe(resp *http.Response, body []byte) error {
+func (l *limiter) observe(of budget, resp *http.Response, body []byte) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if resp.StatusCode >= 200 && resp.StatusCode <= 299 {
+	succeeded := resp.StatusCode >= 200 && resp.StatusCode <= 299
+	limit := noLimit
+	if succeeded && of == queriesAlone {
+		limit = queryLimit(body)
+	}
+	if succeeded && limit == noLimit {
 		l.strikes = 0
-		if wait, ok := untilReset(resp.Header, l.now()); ok {
-			l.wait(wait)
+		if wait, ok := usedUp(resp.Header, l.now()); ok {
+			l.wait(of, wait)
 		}
 		return nil
 	}
-	if resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
+	if !succeeded && resp.StatusCode != http.StatusForbidden && resp.StatusCode != http.StatusTooManyRequests {
 		return nil
 	}
-	wait, ok := l.asked(resp, body)
-	if !ok {
+	if !l.asked(of, limit, resp, body) {
 		return nil
 	}
-	l.wait(wait)
-	return &workitem.RateLimitError{Host: l.host, Until: l.until}
+	return &workitem.RateLimitError{Host: l.host, Until: l.end(of)}
 }
 
-func (l *limiter) wait(d time.Duration) {
-	if until := l.now().Add(max(d, leastWait)); until.After(l.until) {
-		l.until = until
+func (l *limiter) wait(of budget, d time.Duration) {
+	end := &l.until
+	if of == queriesAlone {
+		end = &l.queriesUntil
+	}
+	if until := l.now().Add(max(d, leastWait)); until.After(*end) {
+		*end = until
 	}
 }
 
-// asked returns how long a 403 or 429 wants us to wait, in GitHub's own order:
-// Retry-After, the reset of a used-up limit, else a minute and growing. It
+// asked waits as long as a refusal wants us to, in GitHub's own order:
+// Retry-After, the reset of a used-up budget, else a minute and growing. It
 // returns false for a 403 that is about permission.
-func (l *limiter) asked(resp *http.Response, body []byte) (time.Duration, bool) {
-	if wait, ok := retryAfter(resp.Header, l.now()); ok {
-		return wait, true
+func (l *limiter) asked(of budget, limit limitKind, resp *http.Response, body []byte) bool {
+	silent := everything
+	if limit == budgetLimit {
+		silent = of
 	}
-	if wait, ok := untilReset(resp.Header, l.now()); ok {
-		return wait, true
+	if wait, ok := retryAfter(resp.Header, l.now()); ok {
+		l.wait(silent, wait)
+		return true
+	}
+	if wait, ok := usedUp(resp.Header, l.now()); ok {
+		l.wait(of, wait)
+		return true
+	}
+	// A query can cost more than is left, so that something can be left.
+	if wait, ok := untilReset(resp.Header, l.now()); ok && limit == budgetLimit {
+		l.wait(of, wait)
+		return true
 	}
 	if resp.StatusCode == http.StatusForbidden && !saysRateLimit(body) {
-		return 0, false
+		return false
 	}
-	wait := min(quietMinute<<min(l.strikes, 10), longestQuiet)
+	l.wait(silent, min(quietMinute<<min(l.strikes, 10), longestQuiet))
 	l.strikes++
-	return wait, true
+	return true
 }
 
 // retryAfter reads both forms of the header. A date is taken by the server's
@@ -109,11 +160,17 @@ func retryAfter(h http.Header, now time.Time) (time.Duration, bool) {
 	return min(at.Sub(serverTime(h, now)), longestRetryAfter), true
 }
 
-// untilReset returns how long a used-up limit lasts, by the server's clock.
-func untilReset(h http.Header, now time.Time) (time.Duration, bool) {
+// usedUp returns how long a limit lasts of which nothing is left.
+func usedUp(h http.Header, now time.Time) (time.Duration, bool) {
 	if h.Get("X-RateLimit-Remaining") != "0" {
 		return 0, false
 	}
+	return untilReset(h, now)
+}
+
+// untilReset returns how long the hour of a limit still lasts, by the server's
+// clock.
+func untilReset(h http.Header, now time.Time) (time.Duration, bool) {
 	seconds, err := strconv.ParseInt(h.Get("X-RateLimit-Reset"), 10, 64)
 	if err != nil {
 		return 0, false

@@ -33,6 +33,7 @@ const (
 // token on a request (P9). Every answer it returns has been read whole (P10).
 type transport struct {
 	base     *url.URL
+	queries  *url.URL
 	token    Token
 	agent    string
 	next     http.RoundTripper
@@ -44,7 +45,7 @@ type transport struct {
 
 func newTransport(base *url.URL, token Token, agent string, limits *limiter) *transport {
 	return &transport{
-		base: base, token: token, agent: agent, limits: limits,
+		base: base, queries: graphQL(base), token: token, agent: agent, limits: limits,
 		next: newWire(base), stall: stallAfter, within: answerWithin,
 	}
 }
@@ -89,7 +90,8 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !sameOrigin(t.base, req.URL) {
 		return nil, foreign(req.URL)
 	}
-	if err := t.limits.check(); err != nil {
+	kind := t.budgetOf(req.URL)
+	if err := t.limits.check(kind); err != nil {
 		return nil, err
 	}
 	watch := startWatch(req.Context(), t.stall, t.within)
@@ -100,10 +102,18 @@ func (t *transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, watch.explain(err)
 	}
 	watch.progress()
-	if err := t.readWhole(resp, watch); err != nil {
+	if err := t.readWhole(resp, kind, watch); err != nil {
 		return nil, err
 	}
 	return resp, nil
+}
+
+// budgetOf says which limit a request counts against.
+func (t *transport) budgetOf(u *url.URL) budget {
+	if u.Path == t.queries.Path {
+		return queriesAlone
+	}
+	return everything
 }
 
 func (t *transport) signed(req *http.Request, watch *watch) *http.Request {
@@ -116,12 +126,12 @@ func (t *transport) signed(req *http.Request, watch *watch) *http.Request {
 }
 
 // readWhole replaces the body of resp by what was read of it.
-func (t *transport) readWhole(resp *http.Response, watch *watch) error {
+func (t *transport) readWhole(resp *http.Response, kind budget, watch *watch) error {
 	body, err := readBody(resp, watch)
 	if err != nil {
 		return err
 	}
-	if err := t.limits.observe(resp, body); err != nil {
+	if err := t.limits.observe(kind, resp, body); err != nil {
 		return err
 	}
 	if err := checkAnswer(resp, body); err != nil {

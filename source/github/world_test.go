@@ -2,6 +2,7 @@ package github
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -78,6 +79,20 @@ func (w world) Close(_ *testing.T, number int)   { w.CloseIssue(octo, number) }
 func (w world) Unlabel(_ *testing.T, number int) { w.SetLabels(octo, number, "bug") }
 func (w world) Remove(_ *testing.T, number int)  { w.DeleteIssue(octo, number) }
 
+func (w world) AddPull(_ *testing.T, p sourcetest.Pull) int {
+	in := githubtest.PullRequest{Title: "a pull request", Body: p.Body, Author: p.Author, Branch: p.Branch}
+	if p.Labelled {
+		in.Labels = []string{"bug", label}
+	}
+	if p.Foreign {
+		in.Fork = p.Author
+	}
+	for _, number := range p.Closes {
+		in.Closes = append(in.Closes, fmt.Sprintf("%s#%d", octo, number))
+	}
+	return w.AddPullRequest(octo, in)
+}
+
 func (w world) Break(*testing.T) (mend func()) {
 	return w.Inject(githubtest.Fault{Instead: githubtest.Status(http.StatusBadGateway, "Server Error")})
 }
@@ -128,5 +143,10 @@ func each(ctx context.Context, s *Source) map[string]error {
 	_, post := s.Post(ctx, ref, "hello")
 	_, self := s.Self(ctx)
 	react := s.React(ctx, ref, workitem.Comment{}, "eyes")
-	return map[string]error{"List": list, "Comments": comments, "State": state, "Post": post, "Self": self, "React": react}
+	_, links := s.Links(ctx, workitem.Item{Ref: ref, Kind: workitem.PullRequest})
+	_, closing := s.Closing(ctx, []workitem.Ref{ref})
+	return map[string]error{
+		"List": list, "Comments": comments, "State": state, "Post": post, "Self": self, "React": react,
+		"Links": links, "Closing": closing,
+	}
 }

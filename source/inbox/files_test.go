@@ -12,6 +12,23 @@ import (
 	"theloop/workitem"
 )
 
+// Numbers are not words, and a fraction of a second comes after none.
+func TestOrder(t *testing.T) {
+	w := newWorld(t)
+	for _, n := range []int{10, 2, 1} {
+		w.item(t, n, "an item", "octocat", strconv.Quote(label), "open")
+	}
+	s := w.source(t, Options{})
+	if items := listed(t, s).Items; len(items) != 3 || items[0].Ref.Number != 1 || items[1].Ref.Number != 2 || items[2].Ref.Number != 10 {
+		t.Errorf("items %+v", items)
+	}
+	w.put(t, "1/comments/20260731T091158.5Z-octocat.md", "second\n")
+	w.put(t, "1/comments/20260731T091158Z-octocat.md", "first\n")
+	if got := thread(t, s, 1); len(got) != 2 || got[0].Body != "first" || got[1].Body != "second" {
+		t.Errorf("thread %+v", got)
+	}
+}
+
 // Posts of one second get names of their own, overwrite nothing, and leave
 // nothing else behind.
 func TestPost(t *testing.T) {

@@ -149,8 +149,8 @@ func (s *Source) enter(ctx context.Context, ref workitem.Ref) (*os.Root, error) 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if ref.Number < 1 || ref.Key() != s.ref(ref.Number).Key() {
-		return nil, fmt.Errorf("%s is not of %s", ref, s.ID())
+	if err := s.owns(ref); err != nil {
+		return nil, err
 	}
 	root, err := s.open()
 	if err != nil {
@@ -165,6 +165,15 @@ func (s *Source) enter(ctx context.Context, ref workitem.Ref) (*os.Root, error) 
 		return nil, err
 	}
 	return root, nil
+}
+
+// owns refuses a ref of another source: its number would name something else
+// here.
+func (s *Source) owns(ref workitem.Ref) error {
+	if ref.Number < 1 || ref.Key() != s.ref(ref.Number).Key() {
+		return fmt.Errorf("%s is not of %s", ref, s.ID())
+	}
+	return nil
 }
 
 // open opens the inbox itself. Its path may be a link: it is the operator's.

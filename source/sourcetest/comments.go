@@ -92,7 +92,11 @@ func testCancelled(t *testing.T, s Source, w World) {
 	_, read := s.Comments(ctx, it)
 	_, asked := s.State(ctx, it.Ref)
 	_, posted := s.Post(ctx, it.Ref, "hello")
-	for name, err := range map[string]error{"List": listed, "Comments": read, "State": asked, "Post": posted} {
+	_, linked := s.Links(ctx, it)
+	_, closing := s.Closing(ctx, []workitem.Ref{it.Ref})
+	for name, err := range map[string]error{
+		"List": listed, "Comments": read, "State": asked, "Post": posted, "Links": linked, "Closing": closing,
+	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want the context's error", name, err)
 		}

@@ -22,6 +22,8 @@ type Source interface {
 	Post(ctx context.Context, ref workitem.Ref, body string) (id string, err error)
 	React(ctx context.Context, ref workitem.Ref, c workitem.Comment, content string) error
 	Self(ctx context.Context) (workitem.Author, error)
+	Links(ctx context.Context, it workitem.Item) (workitem.Links, error)
+	Closing(ctx context.Context, items []workitem.Ref) ([]workitem.Linked, error)
 }
 
 // World is the tracker behind a source, as people change it.
@@ -36,6 +38,25 @@ type World interface {
 	Remove(t *testing.T, number int)
 	// Break makes the tracker fail until mend is called.
 	Break(t *testing.T) (mend func())
+}
+
+// PullWorld is a tracker that has pull requests. One that has none must answer
+// that nothing is linked.
+type PullWorld interface {
+	World
+	// AddPull makes an open pull request and returns its number.
+	AddPull(t *testing.T, p Pull) int
+}
+
+// Pull is a pull request to add.
+type Pull struct {
+	Body, Author string
+	Labelled     bool
+	// Closes are the issues that the tracker says it closes.
+	Closes []int
+	// Branch is its head; Foreign says that it is in another repository.
+	Branch  string
+	Foreign bool
 }
 
 // Run runs the suite. setup makes an empty tracker and a source on it.
@@ -57,6 +78,9 @@ func Run(t *testing.T, setup func(t *testing.T) (Source, World)) {
 		"P2 ids are those of the last reading":  testStable,
 		"A5 words arrive as they were written":  testVerbatim,
 		"P1 the listing's date lets no one out": testDate,
+		"P3 an issue has no links":              testNoLinks,
+		"P3 links of a pull request":            testLinks,
+		"P1 who closes an item":                 testClosing,
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

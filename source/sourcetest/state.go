@@ -46,4 +46,7 @@ func testForeign(t *testing.T, s Source, w World) {
 	if _, err := s.Comments(t.Context(), workitem.Item{Ref: ref}); err == nil {
 		t.Errorf("Comments of %s were accepted", ref)
 	}
+	if _, err := s.Links(t.Context(), workitem.Item{Ref: ref}); err == nil {
+		t.Errorf("Links of %s were accepted", ref)
+	}
 }

@@ -27,6 +27,7 @@ type options struct {
 	exitCode                  int
 	ignoreTerm, noBracket     bool
 	cooked, child, failResume bool
+	flood, deaf               bool
 	sessionID, resume         string
 	prompt                    []string
 }
@@ -42,6 +43,8 @@ func parse() options {
 	flag.BoolVar(&o.noBracket, "no-bracket", false, "leave bracketed paste off")
 	flag.BoolVar(&o.cooked, "cooked", false, "never put the terminal into raw mode")
 	flag.BoolVar(&o.child, "child", false, "start a child in a group of its own that ignores TERM and HUP and holds the terminal")
+	flag.BoolVar(&o.flood, "flood", false, "fill the terminal with text for as long as it runs")
+	flag.BoolVar(&o.deaf, "deaf", false, "never read from the terminal")
 	flag.StringVar(&o.sessionID, "session-id", "", "name of a new conversation; logged")
 	flag.StringVar(&o.resume, "resume", "", "name of a conversation to go on with; logged")
 	flag.BoolVar(&o.failResume, "fail-resume", false, "exit at once, with status -exit-code or 1, when -resume is given")
@@ -49,6 +52,9 @@ func parse() options {
 	o.prompt = flag.Args()
 	return o
 }
+
+// lifetime ends a harness that a test left behind.
+const lifetime = 10 * time.Minute
 
 func main() { os.Exit(run(parse())) }
 
@@ -82,6 +88,7 @@ func run(o options) int {
 // watch returns the channel on which the reason for the end comes.
 func watch(o options, log *harnesslog.Writer) chan string {
 	done := make(chan string, 3)
+	time.AfterFunc(lifetime, func() { done <- "forgotten" })
 	if o.exitAfter > 0 {
 		time.AfterFunc(o.exitAfter, func() { done <- "time is up" })
 	}
@@ -113,6 +120,12 @@ func read(o options, log *harnesslog.Writer, done chan<- string) {
 		log.Raw()
 	}
 	fmt.Print("harness is ready\r\n")
+	if o.flood {
+		go flood()
+	}
+	if o.deaf {
+		select {}
+	}
 	buffer := make([]byte, 64<<10)
 	for {
 		n, err := os.Stdin.Read(buffer)
@@ -129,8 +142,17 @@ func read(o options, log *harnesslog.Writer, done chan<- string) {
 	}
 }
 
+// flood writes as a program does that shows its progress far too often.
+func flood() {
+	for n := 0; ; n++ {
+		if _, err := fmt.Printf("\x1b[%dm%d %0200d\x1b[0m\r\n", 31+n%7, n, n); err != nil {
+			return
+		}
+	}
+}
+
 func holdTerminal() error {
-	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM HUP; while :; do sleep 1; done")
+	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM HUP; i=0; while [ $i -lt 600 ]; do sleep 1; i=$((i+1)); done")
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd.Start()

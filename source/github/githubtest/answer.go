@@ -26,10 +26,13 @@ func (s *Server) answer(r *http.Request) Answer {
 	if err != nil {
 		return s.refusal(http.StatusBadRequest, "Problems reading the body")
 	}
-	c := call{r: r, path: s.namedPath(strings.TrimPrefix(r.URL.Path, s.o.Path)), body: body}
+	c := call{r: r, path: s.namedPath(s.below(r)), body: body}
+	if c.path == queryPath {
+		return s.answerQuery(c)
+	}
 	in := s.asked(r, c.path, body)
 	a := unchanged(r, s.decide(c))
-	s.limitHeaders(a.Header)
+	s.limitHeaders(a.Header, "core")
 	s.answered(r, in, a)
 	return a
 }
@@ -136,12 +139,12 @@ func (s *Server) json(status int, v any) Answer {
 }
 
 // limitHeaders counts down the hour's requests, from many.
-func (s *Server) limitHeaders(h http.Header) {
+func (s *Server) limitHeaders(h http.Header, resource string) {
 	if s.remaining > 1 {
 		s.remaining--
 	}
 	h.Set("X-RateLimit-Limit", "5000")
 	h.Set("X-RateLimit-Remaining", strconv.Itoa(s.remaining))
 	h.Set("X-RateLimit-Reset", strconv.FormatInt(s.now().Unix()+3600, 10))
-	h.Set("X-RateLimit-Resource", "core")
+	h.Set("X-RateLimit-Resource", resource)
 }

@@ -1,6 +1,7 @@
 package githubtest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -47,7 +48,10 @@ func (s *Server) AddRepo(full string) {
 func (s *Server) AddIssue(full string, in Issue) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	r := s.mustRepo(full)
+	return s.addIssue(s.mustRepo(full), in).number
+}
+
+func (s *Server) addIssue(r *repo, in Issue) *issue {
 	i := &issue{
 		id: s.id(), number: len(r.issues) + 1, pull: in.Pull, title: in.Title, body: in.Body,
 		author: in.Author, labels: in.Labels, created: s.now(), updated: s.now(),
@@ -55,11 +59,12 @@ func (s *Server) AddIssue(full string, in Issue) int {
 	kind, prefix := "Issue", "I"
 	if in.Pull {
 		kind, prefix = "PullRequest", "PR"
+		i.branch, i.base = fmt.Sprintf("patch-%d", i.number), defaultBranch
 	}
 	i.nodeID = s.nodeID(kind, prefix, r.id, i.id)
 	s.named(in.Author)
 	r.issues = append(r.issues, i)
-	return i.number
+	return i
 }
 
 // AddComment leaves a comment in the conversation of an item.

@@ -12,9 +12,15 @@
 // description. What does not fit is a violation; New reports them when the test
 // ends, Violations returns them.
 //
+// The description does not cover GraphQL. Of that the server answers exactly the
+// requests that lie in testdata/github/graphql, with other variables if need
+// be, in the shape of the answers that lie there; any other query is a
+// violation. Which issues a pull request closes is what a test says, not what
+// the pull request's own words say.
+//
 // A Fault makes answers go wrong: statuses, HTML, null, cut and endless bodies,
 // limits, redirects. Faulty answers are not held against the description.
 //
-// Not kept: permissions beyond "this token may see this repository", search,
-// GraphQL.
+// Not kept: permissions beyond "this token may see this repository", search, any
+// other GraphQL.
 package githubtest

@@ -15,7 +15,7 @@ import (
 type Fault struct {
 	// On picks requests: a method and the start of a path below the API's base,
 	// such as "POST /repos/octo/repo/issues"; either alone will do. Empty picks
-	// all.
+	// all. Queries are "POST /graphql" on every server.
 	On string
 	// Nth is the one of the picked requests that goes wrong, from 1; 0 is all.
 	Nth int
@@ -52,7 +52,7 @@ func (s *Server) Inject(f Fault) (remove func()) {
 
 // fires counts a request against the armed faults and returns the one it meets.
 func (s *Server) fires(r *http.Request) *armed {
-	path := s.namedPath(strings.TrimPrefix(r.URL.Path, s.o.Path))
+	path := s.namedPath(s.below(r))
 	var hit *armed
 	for _, a := range s.faults {
 		if !picks(a.On, r.Method, path) {

@@ -1,17 +1,27 @@
 package githubtest
 
 import (
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // ask sends one request as a well-behaved client would.
 func ask(t *testing.T, s *Server, method, path, body string, headers ...string) (int, http.Header, string) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), method, s.URL()+path, strings.NewReader(body))
+	address := s.URL() + path
+	if path == queryPath {
+		address = strings.TrimSuffix(s.URL(), "/v3") + path
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,6 +71,7 @@ func TestViolations(t *testing.T) {
 		{"none in a post", "POST", "/repos/octo/repo/issues/1/comments", `{"body":"hello"}`, "", "", ""},
 		{"none in what is not there", "GET", "/repos/octo/repo/issues/9", "", "", "", ""},
 		{"none in the limit", "GET", "/rate_limit", "", "", "", ""},
+		{"none in a pull request that is an issue", "GET", "/repos/octo/repo/pulls/1", "", "", "", ""},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -134,6 +145,133 @@ func TestStatuses(t *testing.T) {
 	}
 	if got, _, _ := ask(t, s, "GET", "/user", "", "Authorization", "Bearer x"); got != 401 {
 		t.Errorf("a wrong token: %d", got)
+	}
+	if got := s.Violations(); len(got) != 0 {
+		t.Errorf("violations %q", got)
+	}
+}
+
+// golden is a file of testdata/github/graphql.
+func golden(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile("../../../testdata/github/graphql/" + name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func compacted(t *testing.T, text string) string {
+	t.Helper()
+	var v any
+	if err := json.Unmarshal([]byte(text), &v); err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	sorted, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(sorted)
+}
+
+// The answers to queries are those that were written down, whole.
+func TestGoldenAnswers(t *testing.T) {
+	now := time.Date(2026, 7, 31, 9, 0, 0, 0, time.UTC)
+	for _, path := range []string{"", "/api/v3"} {
+		s := Start(Options{Now: func() time.Time { return now }, Path: path})
+		t.Cleanup(s.Close)
+		s.AddRepo("octo/repo")
+		s.AddRepo("octo/other")
+		s.AddIssue("octo/other", Issue{Title: "elsewhere", Author: "octocat"})
+		s.AddIssue("octo/repo", Issue{Title: "an issue", Author: "octocat"})
+		s.AddIssue("octo/repo", Issue{Title: "another", Author: "octocat"})
+		s.AddPullRequest("octo/repo", PullRequest{
+			Title: "mend it", Body: "Closes #1, closes octo/other#1", Author: "hubot", Labels: []string{"bug"},
+			Branch: "issue-1", Closes: []string{"octo/repo#1", "octo/other#1"},
+		})
+		s.AddComment("octo/repo", 3, Comment{Author: "octocat", Body: "well"})
+		s.AddPullRequest("octo/repo", PullRequest{Title: "bump", Author: "dependabot[bot]", Branch: "bump", Base: "next", Closes: []string{"octo/repo#2"}})
+		s.AddPullRequest("octo/repo", PullRequest{Title: "mine", Author: "", Branch: "issue-2", Fork: "stranger"})
+		s.CloseIssue("octo/repo", s.AddPullRequest("octo/repo", PullRequest{Title: "done", Author: "hubot"}))
+		for _, name := range []string{"links", "closing"} {
+			status, h, got := ask(t, s, "POST", "/graphql", golden(t, name+".request.json"))
+			if want := golden(t, name+".answer.json"); status != 200 || compacted(t, got) != compacted(t, want) {
+				t.Errorf("%s: %d %s", name, status, cmp.Diff(compacted(t, want), compacted(t, got)))
+			}
+			if h.Get("X-RateLimit-Resource") != "graphql" {
+				t.Errorf("%s: counted against %q", name, h.Get("X-RateLimit-Resource"))
+			}
+		}
+		if got := s.Violations(); len(got) != 0 {
+			t.Errorf("violations %q", got)
+		}
+		if got := s.Requests(); !slices.Equal(got, []string{"POST /graphql", "POST /graphql"}) {
+			t.Errorf("requests %q", got)
+		}
+	}
+}
+
+// What was not written down is not answered.
+func TestOtherQueriesAreViolations(t *testing.T) {
+	links := golden(t, "links.request.json")
+	tests := map[string]string{
+		"another query":      `{"query":"{ viewer { login } }","variables":{}}`,
+		"one field more":     strings.Replace(links, "headRefName", "headRefName title", 1),
+		"no variables":       strings.Replace(links, "variables", "other", 1),
+		"one variable less":  strings.Replace(links, `"number": 3,`, "", 1),
+		"one variable more":  strings.Replace(links, `"number": 3,`, `"number": 3, "first": 1,`, 1),
+		"one of another":     strings.Replace(golden(t, "closing.request.json"), `"name": "repo",`, `"name": "repo", "number": 3,`, 1),
+		"of the wrong type":  strings.Replace(links, `"number": 3`, `"number": "3"`, 1),
+		"not JSON":           "query",
+		"two values":         links + links,
+		"an empty one":       strings.Replace(links, `"octo"`, `""`, 1),
+		"nothing whatsoever": "{}",
+	}
+	for name, body := range tests {
+		s := start(t, Options{})
+		_, _, got := ask(t, s, "POST", "/graphql", body)
+		if len(s.Violations()) != 1 || !strings.Contains(got, `"errors"`) {
+			t.Errorf("%s: violations %q, answer %s", name, s.Violations(), got)
+		}
+	}
+	s := start(t, Options{})
+	if status, _, _ := ask(t, s, "GET", "/graphql", ""); status != 404 || len(s.Violations()) != 1 {
+		t.Errorf("a query that is not posted: %d, %q", status, s.Violations())
+	}
+}
+
+// P1: what goes from the list meanwhile does not shift it.
+func TestCursors(t *testing.T) {
+	s := start(t, Options{MaxPerPage: 2})
+	for range 4 {
+		s.AddPullRequest("octo/repo", PullRequest{Title: "a pull request", Author: "hubot"})
+	}
+	numbers := func(after string) (got []int, next string) {
+		body := strings.Replace(golden(t, "closing.request.json"), `"owner"`, after+`"owner"`, 1)
+		_, _, text := ask(t, s, "POST", "/graphql", body)
+		var a struct {
+			Data struct {
+				Repository struct {
+					PullRequests struct {
+						Nodes    []struct{ Number int }
+						PageInfo struct{ EndCursor string }
+					}
+				}
+			}
+		}
+		if err := json.Unmarshal([]byte(text), &a); err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range a.Data.Repository.PullRequests.Nodes {
+			got = append(got, n.Number)
+		}
+		return got, a.Data.Repository.PullRequests.PageInfo.EndCursor
+	}
+	first, next := numbers("")
+	s.CloseIssue("octo/repo", 2)
+	second, _ := numbers(fmt.Sprintf(`"after": %q, `, next))
+	if !slices.Equal(first, []int{2, 3}) || !slices.Equal(second, []int{4, 5}) {
+		t.Errorf("%v, then %v", first, second)
 	}
 	if got := s.Violations(); len(got) != 0 {
 		t.Errorf("violations %q", got)

@@ -36,7 +36,7 @@ var loaded = sync.OnceValue(func() description {
 })
 
 func load() (description, error) {
-	path, err := descriptionPath()
+	path, err := testdataPath("github-openapi-subset.json")
 	if err != nil {
 		return description{}, err
 	}
@@ -64,20 +64,20 @@ func load() (description, error) {
 	return description{router: router, examples: examples}, nil
 }
 
-// descriptionPath finds the file from any package of the module: a test runs in
-// its package's folder.
-func descriptionPath() (string, error) {
+// testdataPath finds a file of testdata/github from any package of the module: a
+// test runs in its package's folder.
+func testdataPath(name string) (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
 		return "", err
 	}
 	for {
-		path := filepath.Join(dir, "testdata", "github", "github-openapi-subset.json")
+		path := filepath.Join(dir, "testdata", "github", name)
 		if _, err := os.Stat(path); err == nil {
 			return path, nil
 		}
 		if filepath.Dir(dir) == dir {
-			return "", fmt.Errorf("testdata/github/github-openapi-subset.json is in no folder above the working directory")
+			return "", fmt.Errorf("testdata/github/%s is in no folder above the working directory", name)
 		}
 		dir = filepath.Dir(dir)
 	}
@@ -102,10 +102,14 @@ func (s *Server) asked(r *http.Request, path string, body []byte) *openapi3filte
 		s.violate(r, "request: %v", err)
 	}
 	s.checkQuery(r, route)
+	s.checkAgent(r)
+	return input
+}
+
+func (s *Server) checkAgent(r *http.Request) {
 	if r.UserAgent() == "" || strings.HasPrefix(r.UserAgent(), "Go-http-client") {
 		s.violate(r, "request: GitHub demands a User-Agent of one's own")
 	}
-	return input
 }
 
 func strict() *openapi3filter.Options {

@@ -21,6 +21,8 @@ func (s *Server) inRepo(c call, r *repo, parts []string) Answer {
 		return s.withIssue(c, r, number, func(i *issue) Answer { return s.ok(s.issue(r, i)) })
 	case "GET issues/N/comments":
 		return s.listComments(c, r, number, func(i *issue) []*comment { return i.comments }, s.conversation)
+	case "GET pulls/N":
+		return s.withPull(c, r, number, func(i *issue) Answer { return s.ok(s.pull(r, i)) })
 	case "GET pulls/N/reviews":
 		return s.listComments(c, r, number, func(i *issue) []*comment { return i.reviews }, s.review)
 	case "GET pulls/N/comments":
@@ -61,6 +63,15 @@ func (s *Server) withIssue(c call, r *repo, number int, f func(*issue) Answer) A
 		return s.refusal(http.StatusGone, "Issues are disabled for this repo")
 	}
 	return f(i)
+}
+
+func (s *Server) withPull(c call, r *repo, number int, f func(*issue) Answer) Answer {
+	return s.withIssue(c, r, number, func(i *issue) Answer {
+		if !i.pull {
+			return s.notFound()
+		}
+		return f(i)
+	})
 }
 
 func (s *Server) listIssues(c call, r *repo) Answer {

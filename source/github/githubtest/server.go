@@ -124,11 +124,19 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve(w)
 }
 
+// shown is a request as Requests shows it.
+func (s *Server) shown(r *http.Request) string {
+	if s.isQuery(r) {
+		return r.Method + " " + queryPath
+	}
+	return r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), s.o.Path)
+}
+
 // prepare does what needs the lock, and returns what may take its time.
 func (s *Server) prepare(r *http.Request) func(http.ResponseWriter) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.requests = append(s.requests, r.Method+" "+strings.TrimPrefix(r.URL.RequestURI(), s.o.Path))
+	s.requests = append(s.requests, s.shown(r))
 	fault := s.fires(r)
 	if fault != nil && fault.Instead != nil {
 		return func(w http.ResponseWriter) { fault.Instead(w, r) }

@@ -91,7 +91,7 @@ func (s *Server) repository(r *repo) object {
 	}
 	return o.with(object{
 		"id": r.id, "name": r.name, "full_name": r.full(), "owner": s.account(r.owner),
-		"has_issues": !r.issuesOff, "language": nil,
+		"has_issues": !r.issuesOff, "language": nil, "default_branch": defaultBranch,
 	})
 }
 

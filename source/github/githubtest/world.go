@@ -18,6 +18,9 @@ type user struct {
 	shown []byte
 }
 
+// defaultBranch is that of every repository.
+const defaultBranch = "main"
+
 type repo struct {
 	id        int64
 	owner     string
@@ -49,6 +52,18 @@ type issue struct {
 	comments  []*comment
 	reviews   []*comment
 	inline    []*comment
+	// what follows is a pull request's.
+	branch   string
+	fork     string
+	forkGone bool
+	base     string
+	closes   []closing
+}
+
+// closing is an issue that a pull request closes.
+type closing struct {
+	repo  *repo
+	issue *issue
 }
 
 type comment struct {

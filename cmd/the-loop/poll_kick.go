@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"theloop/heartbeat"
+	"theloop/localapi"
+	"theloop/lock"
+	"theloop/view"
+)
+
+// kickTime is how long a kick waits: for the cycle that is under way, and then
+// for its own.
+const kickTime = 10 * time.Minute
+
+type pollKickCmd struct{ format }
+
+// Help is shown by --help.
+func (pollKickCmd) Help() string {
+	return `Asks the poller that runs for a cycle now instead of at the end of its interval, waits for it and says what it did.
+
+Example: the-loop poll kick
+
+Exit codes: 0 the cycle had no errors; 1 it had some (they are said), or no poller runs.`
+}
+
+// Run kicks the poller.
+func (c *pollKickCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	root, _, err := d.root(g)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, kickTime)
+	defer cancel()
+	done, err := kick(ctx, root)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the cycle has not ended within %s; it goes on (see 'the-loop poll status')", view.Duration(kickTime))
+	case err != nil:
+		return err
+	case c.json():
+		err = d.printJSON(done)
+	default:
+		err = d.print("cycle: " + cycleWords(counts(done.Cycle)) + "\n")
+	}
+	if err == nil && done.Errors > 0 {
+		for _, problem := range done.Problems {
+			fmt.Fprintln(d.stderr, "the-loop:", view.Line(problem))
+		}
+		return no
+	}
+	return err
+}
+
+// kick asks the poller of a state root for a cycle. One that has the lock may
+// still be making its socket.
+func kick(ctx context.Context, root string) (localapi.Kicked, error) {
+	pidfile := filepath.Join(root, lock.File)
+	for give := time.Now().Add(socketPatience); ; {
+		status, err := lock.Probe(pidfile)
+		if err == nil {
+			err = answersKicks(status, pidfile)
+		}
+		if err != nil {
+			return localapi.Kicked{}, err
+		}
+		done, err := localapi.NewClient(root).Kick(ctx)
+		switch {
+		case !errors.Is(err, localapi.ErrNoAnswer):
+			return done, err
+		case ctx.Err() != nil:
+			return done, ctx.Err()
+		case time.Now().After(give) || !pause(ctx, socketPatience/20):
+			return done, fmt.Errorf("the poller (pid %d) runs and cannot be asked: %w", status.PID, err)
+		}
+	}
+}
+
+// answersKicks says why the holder of the lock, if there is one, cannot be asked.
+func answersKicks(status lock.Status, pidfile string) error {
+	switch status.Holder() {
+	case lock.Poller:
+		return nil
+	case lock.Foreign:
+		return fmt.Errorf("%s is held by another program (pid %d: %s), which cannot be asked for a cycle",
+			pidfile, status.PID, lock.HolderCommandLine(status.PID))
+	case lock.Offline:
+		return fmt.Errorf("no poller is running: 'the-loop %s' (pid %d) is writing the ledger", status.Command, status.PID)
+	}
+	return errors.New("no poller is running; start it with 'the-loop poll start'")
+}
+
+// counts is a cycle in the heartbeat's words.
+func counts(c localapi.Cycle) heartbeat.Cycle {
+	return heartbeat.Cycle{
+		ItemsSeen: c.ItemsSeen, Spawns: c.Spawns, CommentsForwarded: c.CommentsForwarded, Closures: c.Closures,
+		Failures: c.Failures, Errors: c.Errors, Interrupted: c.Interrupted,
+	}
+}

@@ -1,0 +1,136 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime/debug"
+	"time"
+
+	"theloop/localapi"
+	"theloop/poller"
+)
+
+// phase is what the loop is at: in a cycle, or waiting for the next.
+type phase struct {
+	busy bool
+	next time.Time
+}
+
+// loop runs cycles from start to start, with a little jitter so that pollers
+// that were started together do not stay so. A kick brings the next one forward.
+func (s *service) loop(ctx context.Context) (clean bool, err error) {
+	defer s.kicks.end()
+	for ctx.Err() == nil {
+		begin := s.o.Now()
+		if err := s.stillOurs(); err != nil {
+			return false, err
+		}
+		s.reload(ctx)
+		kicked := s.kicks.take()
+		s.phase.Store(&phase{busy: true})
+		report := s.cycle(ctx)
+		if s.o.Once {
+			clean = s.finish(ctx, report)
+			kicked.answer(kickedBy(report))
+			return clean, nil
+		}
+		s.tell(&report)
+		kicked.answer(kickedBy(report))
+		s.supervisor.alive()
+		s.chores.do(ctx, s.o.Now())
+		next := s.next(begin, report)
+		s.phase.Store(&phase{next: next})
+		s.wait(ctx, next)
+	}
+	return !s.o.Once, nil
+}
+
+// cycle runs one, and makes an error of a fault of ours: the loop goes on (C5).
+func (s *service) cycle(ctx context.Context) (report poller.Report) {
+	begin := s.o.Now()
+	defer func() {
+		if v := recover(); v != nil {
+			s.o.Log.Error("a cycle met an internal fault", "fault", v, "stack", string(debug.Stack()))
+			report = poller.Report{
+				At: begin, Duration: s.o.Now().Sub(begin), Interrupted: ctx.Err() != nil,
+				Errors: []string{fmt.Sprintf("internal fault: %v", v)},
+			}
+		}
+	}()
+	return s.poller.Cycle(ctx)
+}
+
+// next is when the next cycle begins.
+func (s *service) next(begin time.Time, report poller.Report) time.Time {
+	next := begin.Add(jitter(s.interval()))
+	if report.Until.After(next) {
+		return report.Until
+	}
+	return next
+}
+
+// wait returns when the next cycle is due, when somebody asks for one, or with
+// the stop request. A cycle that a stopped or sleeping machine missed is not made
+// up for.
+func (s *service) wait(ctx context.Context, next time.Time) {
+	due := time.NewTimer(max(0, next.Sub(s.o.Now())))
+	defer due.Stop()
+	tick, done := s.supervisor.ticks()
+	defer done()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-due.C:
+			return
+		case <-s.kicks.rung:
+			return
+		case <-tick:
+			s.supervisor.alive()
+		}
+	}
+}
+
+// status is the loop's answer on the socket.
+func (s *service) status() localapi.Status {
+	p := s.phase.Load()
+	return localapi.Status{
+		PID: s.pid, Version: s.o.Version, StartedAt: localapi.Time{Time: s.started},
+		Busy: p.busy, NextCycleAt: localapi.Time{Time: p.next},
+	}
+}
+
+// finish works the queues of a --once empty, so that a cron job leaves nothing
+// lying (C7). A stop request cuts it.
+func (s *service) finish(ctx context.Context, report poller.Report) bool {
+	_ = s.queue.Wait(ctx)
+	s.tell(&report)
+	for _, e := range report.Errors {
+		s.o.Log.Error(e)
+	}
+	s.chores.do(ctx, s.o.Now())
+	return len(report.Errors) == 0 && s.queue.Failed() == 0 && ctx.Err() == nil
+}
+
+// stillOurs ends the process when the pidfile or the ledger was removed or
+// replaced: two pollers, or two histories, are worse than none.
+func (s *service) stillOurs() error {
+	if err := s.lock.Check(); err != nil {
+		return err
+	}
+	replaced, err := s.ledger.Replaced()
+	if err != nil {
+		return err
+	}
+	if replaced {
+		return fmt.Errorf("the ledger %s was removed or replaced while the poller ran: stopped, since two histories are worse than none; "+
+			"put the file back, or start again on what is there", s.ledger.Path())
+	}
+	return nil
+}
+
+func jitter(d time.Duration) time.Duration {
+	const share = 10 // ±10 %
+	return d + time.Duration((rand.Float64()*2-1)*float64(d)/share)
+}

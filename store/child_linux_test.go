@@ -1,0 +1,6 @@
+package store_test
+
+func addLinuxChildren(all map[string]func([]string) error) {
+	all["script"] = childScript
+	all["injected"] = childInjected
+}
