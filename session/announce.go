@@ -71,7 +71,7 @@ func (h *Host) postAnnouncement(ctx context.Context, t Tracker, ref workitem.Ref
 		return nil // it ended meanwhile, or somebody else has said it
 	}
 	item := workitem.Item{Ref: ref, Kind: rec.Item.Kind, URL: rec.Item.URL, Title: rec.Item.Title, Source: rec.Item.Source}
-	said, err := announced(ctx, t, item, id)
+	said, err := stands(ctx, t, item, announcedMarker(id))
 	if err != nil {
 		return fmt.Errorf("look for the announcement: %w", err)
 	}
@@ -94,9 +94,9 @@ func (h *Host) postAnnouncement(ctx context.Context, t Tracker, ref workitem.Ref
 	return nil
 }
 
-// announced reports whether the announcement of a delivery stands in the thread.
-// The marker counts from our own account alone (A2): anybody can write it.
-func announced(ctx context.Context, t Tracker, item workitem.Item, id string) (bool, error) {
+// stands reports whether a marker of ours stands in the thread. It counts from
+// our own account alone (A2): anybody can write it.
+func stands(ctx context.Context, t Tracker, item workitem.Item, marker string) (bool, error) {
 	self, err := t.Self(ctx)
 	if err != nil {
 		return false, err
@@ -105,7 +105,6 @@ func announced(ctx context.Context, t Tracker, item workitem.Item, id string) (b
 	if err != nil {
 		return false, err
 	}
-	marker := announcedMarker(id)
 	for _, c := range thread {
 		if sameAccount(c.Author, self) && strings.Contains(c.Body, marker) {
 			return true, nil
