@@ -45,10 +45,11 @@ var arrows = map[string]arrow{
 	"session/workspace": {why: "it knows git, not work items"},
 
 	"localapi": {to: []string{"record", "workitem"}, why: "it answers from whoever has the ledger open"},
+	"webterm":  {why: "it looks after one program and knows nothing of what that shows"},
 	"migrate":  {to: []string{"store", "record", "workitem"}, why: "records are moved while nothing runs"},
 	"daemon": {to: []string{
 		"config", "dispatch", "eventlog", "heartbeat", "localapi", "lock", "policy", "poller", "record",
-		"session", "session/tmux", "session/workspace", "source", "source/github", "source/inbox", "store", "view", "workitem",
+		"session", "session/tmux", "session/workspace", "source", "source/github", "source/inbox", "store", "view", "webterm", "workitem",
 	}, why: "it alone wires, and it is below the command line"},
 	"cmd/the-loop": {to: []string{
 		"config", "daemon", "eventlog", "heartbeat", "localapi", "lock", "migrate",
@@ -92,9 +93,9 @@ var alone = []struct {
 		why: "two ways of locking are two locks",
 	},
 	{
-		what: "programs (os/exec)", pkgs: []string{"session/tmux", "session/workspace", "source/github"}, found: imports("os/exec"),
-		why: "tmux is run by session/tmux, git by session/workspace, and gh, for its login, by source/github: " +
-			"each has a deadline and an environment of its own",
+		what: "programs (os/exec)", pkgs: []string{"session/tmux", "session/workspace", "source/github", "store", "webterm"}, found: imports("os/exec"),
+		why: "each program has one owner, with a deadline and an environment of its own: tmux session/tmux, git session/workspace, " +
+			"ttyd webterm, gh for its login source/github, and our own store, since a damaged page ends whoever maps it",
 	},
 	{
 		what: "an HTTP client", pkgs: []string{"source/github", "localapi"},

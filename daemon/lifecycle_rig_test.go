@@ -138,7 +138,7 @@ routing:
 func (w *world) started(numbers ...int) {
 	w.t.Helper()
 	for _, n := range numbers {
-		w.write(fmt.Sprintf("inbox/%d/item.md", n), "---\ntitle: item\nauthor: octocat\nlabels: ['the-loop: auto-execute']\n---\nwork\n")
+		w.write(fmt.Sprintf("inbox/%d/item.md", n), "---\ntitle: item\nauthor: octocat\nlabels: ['the-loop: auto-execute']\n---\nthe-task\n")
 		w.write(fmt.Sprintf("inbox/%d/comments/20260101T000000Z-octocat.md", n), "the-loop start\n")
 	}
 }

@@ -14,6 +14,9 @@ import (
 	"theloop/localapi"
 	"theloop/lock"
 	"theloop/poller"
+	"theloop/record"
+	"theloop/store/storetest"
+	"theloop/workitem"
 )
 
 // A kick runs a cycle at once and answers with what it did.
@@ -22,7 +25,7 @@ func TestKick(t *testing.T) {
 	w.configure("octocat", "", "")
 	w.started(1)
 	p := w.start(nil)
-	w.until("the first session", func() bool { return w.told("work") == 1 })
+	w.until("the first session", func() bool { return w.told("the-task") == 1 })
 	w.comment(1, 1, "octocat", "hello there")
 	if done := w.kick(); done.ItemsSeen != 1 || done.CommentsForwarded != 1 || done.Errors != 0 {
 		t.Errorf("%+v", done)
@@ -126,7 +129,7 @@ func TestStopsSpendNothing(t *testing.T) {
 			if rec.Item.Spawn.GaveUp {
 				t.Errorf("round %d: item %d was given up by a stop", round, n)
 			}
-			if rec.Item.Spawn.Attempts > 0 && rec.Item.Spawn.StartedOn == "" {
+			if rec.Item.Spawn.Attempts > 0 && rec.Item.Spawn.StartedOn == "" && rec.Session == nil {
 				spent++
 			}
 		}
@@ -136,8 +139,8 @@ func TestStopsSpendNothing(t *testing.T) {
 	}
 	w.write("config.yaml", strings.Replace(w.read("config.yaml"), "resumeProbeSeconds: 60", "resumeProbeSeconds: 0", 1))
 	w.start(slow)
-	w.until("every session is up, once", func() bool { return w.told("work") >= 3 })
-	if n := w.told("work"); n != 3 {
+	w.until("every session is up, once", func() bool { return w.told("the-task") >= 3 })
+	if n := w.told("the-task"); n != 3 {
 		t.Errorf("%d sessions for 3 items", n)
 	}
 }
@@ -164,7 +167,7 @@ func TestAnEditThatCannotBeUsed(t *testing.T) {
 	w.configure("octocat", "", "")
 	w.started(1)
 	p := w.start(nil)
-	w.until("the session", func() bool { return w.told("work") == 1 })
+	w.until("the session", func() bool { return w.told("the-task") == 1 })
 	rejected := func() int { return len(w.events("config.rejected")) }
 
 	const noToken = "    - {provider: github, repos: [octo/repo], baseUrl: 'http://127.0.0.1:9'}"
@@ -270,26 +273,39 @@ func TestChores(t *testing.T) {
 	}
 }
 
-// P8, from end to end: the tombstone of an item that ended goes after 90 days,
-// also when the poller runs from cron.
+// P8: the tombstone of an item that ended goes after 90 days, also when the
+// poller runs from cron.
 func TestTombstonesGo(t *testing.T) {
 	w := newWorld(t)
 	w.configure("octocat", "", "")
-	w.started(1)
+	w.write("inbox/none", "")
 	w.once()
-	if err := os.RemoveAll(w.path("inbox/1")); err != nil {
-		t.Fatal(err)
-	}
-	w.until("the item is forgotten", func() bool { w.once(); return w.record(1).Item.Sealed() })
-	w.offset = 89 * 24 * time.Hour
-	w.once()
-	if !w.record(1).Item.Sealed() {
-		t.Fatal("the tombstone is gone too early")
+	w.bury(1)
+	for _, day := range []int{1, 89} {
+		w.offset = time.Duration(day) * 24 * time.Hour
+		w.once()
+		if !w.record(1).Item.Sealed() {
+			t.Fatalf("the tombstone is gone after %d days", day)
+		}
 	}
 	w.offset = 92 * 24 * time.Hour
 	w.once()
-	if rec := w.record(1); rec.Item.Ref != "" || rec.Session != nil {
+	if rec := w.record(1); rec.Item.Ref != "" {
 		t.Errorf("it is still there: %+v", rec.Item)
+	}
+}
+
+// bury leaves the tombstone of an item that ended just now.
+func (w *world) bury(item int) {
+	w.t.Helper()
+	l := storetest.OpenAt(w.t, w.path(".the-loop/ledger.db"))
+	seen := workitem.Item{Ref: ref(item), Kind: workitem.Issue, Source: "inbox:local/demo"}
+	now := time.Now()
+	_, err := l.Commit(w.t.Context(), ref(item), 0, []record.Change{
+		record.Observe{Item: seen, ReadAt: now}, record.FirstSeen{At: now}, record.End{At: now}, record.Forget{},
+	})
+	if err := errors.Join(err, l.Close()); err != nil {
+		w.t.Fatal(err)
 	}
 }
 
@@ -349,8 +365,12 @@ func TestTheLockGoesLast(t *testing.T) {
 	w.write("inbox/none", "")
 	p := w.start(nil)
 	p.stop()
-	if err := lock.WaitFree(t.Context(), w.path(".the-loop/"+lock.File), 0); err != nil {
-		t.Fatal(err)
+	for held := true; held; {
+		status, err := lock.Probe(w.path(".the-loop/" + lock.File))
+		if err != nil {
+			t.Fatal(err)
+		}
+		held = status.Held
 	}
 	// From here on another poller may run: nothing of the first one is left.
 	if _, err := os.Lstat(localapi.SocketPath(w.path(".the-loop"))); !errors.Is(err, fs.ErrNotExist) {

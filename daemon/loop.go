@@ -36,11 +36,11 @@ func (s *service) loop(ctx context.Context) (clean bool, err error) {
 			return clean, nil
 		}
 		s.tell(&report)
+		next := s.next(begin, report)
+		s.phase.Store(&phase{next: next})
 		kicked.answer(kickedBy(report))
 		s.supervisor.alive()
 		s.chores.do(ctx, s.o.Now())
-		next := s.next(begin, report)
-		s.phase.Store(&phase{next: next})
 		s.wait(ctx, next)
 	}
 	return !s.o.Once, nil
@@ -105,6 +105,7 @@ func (s *service) status() localapi.Status {
 // lying (C7). A stop request cuts it.
 func (s *service) finish(ctx context.Context, report poller.Report) bool {
 	_ = s.queue.Wait(ctx)
+	s.posts.finish(ctx, postsOnce)
 	s.tell(&report)
 	for _, e := range report.Errors {
 		s.o.Log.Error(e)

@@ -35,6 +35,10 @@ type Options struct {
 	// BesideWebhook starts although the webhook receiver of an earlier release
 	// holds its own lock on the state root (L12).
 	BesideWebhook bool
+	// Fresh starts on an empty ledger although there are records of earlier
+	// releases, or signs of a ledger that is gone.
+	Fresh   bool
+	Earlier Earlier
 	// Detached says that the poller was started in the background, Logfile where
 	// its output goes then; empty is OutputName.
 	Detached bool

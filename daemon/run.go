@@ -35,6 +35,7 @@ func Run(ctx context.Context, o Options) (clean bool, err error) {
 	s.warn(warnings)
 	s.tellStart()
 	s.tell(nil)
+	s.announceOwed(ctx)
 	s.ready()
 	clean, err = s.loop(ctx)
 	s.supervisor.stopping()
@@ -70,6 +71,9 @@ func (s *service) warn(warnings []config.Problem) {
 	}
 	if s.current().poller.Policy.Empty() {
 		s.o.Log.Warn("routing.authorizedUsers is empty: nobody's words are obeyed; add the logins that may give input")
+	}
+	for _, odd := range oddities(s.cfg, s.o) {
+		s.o.Log.Warn(odd)
 	}
 }
 

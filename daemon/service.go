@@ -39,6 +39,7 @@ type service struct {
 	queue    *dispatch.Queue
 	trackers *trackers
 	host     *session.Host
+	posts    *posts
 	poller   *poller.Poller
 	reloader *config.Reloader
 	rejected string // why the edit of the configuration is not used
@@ -87,7 +88,7 @@ func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err e
 			err = errors.Join(err, s.close())
 		}
 	}()
-	steps := []func(context.Context) error{s.takeLock, s.findTools, s.openLedger, s.serve}
+	steps := []func(context.Context) error{s.takeLock, s.findTools, s.checkMissing, s.openLedger, s.checkEmpty, s.serve}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -189,6 +190,9 @@ func (s *service) findTools(ctx context.Context) (err error) {
 		return err
 	}
 	s.onClose(func() error { s.trackers.close(); return nil })
+	if err := s.checkWeb(); err != nil {
+		return err
+	}
 	_, err = s.newTmux("probe")
 	return err
 }
@@ -216,12 +220,15 @@ func (s *service) openLedger(ctx context.Context) (err error) {
 // serve makes the control socket and answers on it once there is something to
 // answer from. When the poller stops, the queue ends before the socket, so that
 // whoever asks is answered while jobs are waited for.
-func (s *service) serve(context.Context) error {
+func (s *service) serve(ctx context.Context) error {
 	l, err := localapi.Listen(s.root)
 	if err != nil {
 		return err
 	}
 	if err := s.assemble(); err != nil {
+		return errors.Join(err, l.Close())
+	}
+	if err := s.openWeb(ctx); err != nil {
 		return errors.Join(err, l.Close())
 	}
 	local := s.local()
@@ -234,7 +241,7 @@ func (s *service) serve(context.Context) error {
 // local answers about the ledger, and forgets.
 func (s *service) local() localapi.Local {
 	f := forgetter{ledger: s.ledger, host: s.host, queue: s.queue, id: HostID()}
-	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget}
+	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget, Adopter: s.adopter}
 }
 
 // assemble makes the parts that work: sessions, queue, poller.
@@ -243,12 +250,16 @@ func (s *service) assemble() (err error) {
 		return err
 	}
 	s.chores.sweep = s.tmux.Sweep
+	s.posts = newPosts(s.o.Log)
+	s.onClose(s.posts.close) // behind the queue, whose jobs post
+	s.posts.use(s.trackers.sources)
 	s.host, err = session.New(session.Options{
 		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
 		Settings:   func() session.Settings { return s.current().session },
 		Admit:      s.admit,
 		Authorized: func(a workitem.Author) bool { return s.current().poller.Policy.Authorized(a) },
-		Emit:       s.emit("sessions"), Failpoint: s.o.Failpoint, Log: s.o.Log,
+		Tracker:    s.posts.tracker, Later: s.posts.later,
+		Emit: s.emit("sessions"), Failpoint: s.o.Failpoint, Log: s.o.Log,
 	})
 	if err != nil {
 		return err

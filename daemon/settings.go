@@ -1,6 +1,10 @@
 package daemon
 
 import (
+	"fmt"
+	"path/filepath"
+	"slices"
+
 	"theloop/config"
 	"theloop/policy"
 	"theloop/poller"
@@ -29,6 +33,9 @@ func settingsOf(o Options, cfg config.Config) (*settings, error) {
 			TooLong: session.TooLong,
 		},
 		session: sessionOf(cfg.Routing, workdir, retries),
+	}
+	if s.session.Trust, err = trustOf(cfg.Routing, o); err != nil {
+		return nil, err
 	}
 	for file, into := range map[string]*string{
 		cfg.Routing.PromptTemplate:      &s.session.PromptTemplate,
@@ -67,5 +74,45 @@ func sessionOf(r config.Routing, workdir string, retries int) session.Settings {
 		ReadyWait: r.Tmux.Ready, ResumeProbe: r.Tmux.ResumeProbe, ResumeOnRespawn: r.Tmux.ResumeOnRespawn,
 		RemainOnExit: r.Tmux.RemainOnExit, KeepSessionOnClose: r.Tmux.KeepSessionOnClose,
 		KillHarnessOnClose: r.Tmux.KillHarnessOnClose, KillGrace: r.Tmux.HarnessKillGrace, MaxRetries: retries,
+		Announce: r.Announce.Enabled, Reactions: reactionsOf(r.Reactions),
 	}
+}
+
+func reactionsOf(r config.Reactions) session.Reactions {
+	if !r.Enabled {
+		return session.Reactions{}
+	}
+	return session.Reactions{Started: r.Started, Completed: r.Completed, Error: r.Error}
+}
+
+// claudeDir is where Claude keeps its files when it is not the home folder.
+const claudeDir = "CLAUDE_CONFIG_DIR"
+
+// trustOf finds the file that Claude keeps its trusted folders in: the one that
+// a session's Claude will read, which sees only what sessions see (D8, D11).
+func trustOf(r config.Routing, o Options) (t session.Trust, err error) {
+	if !r.HarnessTrust.Enabled || o.Home == "" {
+		return t, nil
+	}
+	dir := o.Home
+	if own := o.Env(claudeDir); own != "" && slices.Contains(r.Tmux.PassEnv, claudeDir) {
+		dir = own
+	}
+	t = session.Trust{File: filepath.Join(dir, ".claude.json"), Bypass: r.HarnessTrust.AcceptBypassPermissions}
+	if r.HarnessTrust.Scope == "workspace-root" && r.Workspace.Root != "" {
+		t.Root, err = config.Resolve(r.Workspace.Root, o.Env, o.Cwd, o.Home)
+	}
+	return t, err
+}
+
+// oddities are settings that do less than they seem to.
+func oddities(cfg config.Config, o Options) (said []string) {
+	r := cfg.Routing
+	if r.Workspace.Root != "" {
+		said = append(said, fmt.Sprintf("routing.workspace.root is set, and this release makes no checkouts: sessions start in routing.spawnWorkdir (%s)", r.SpawnWorkdir))
+	}
+	if o.Env(claudeDir) != "" && !slices.Contains(r.Tmux.PassEnv, claudeDir) && r.DefaultHarness == "claude" {
+		said = append(said, claudeDir+" is set here and sessions do not see it; name it in routing.tmux.passEnv if their Claude is to use it")
+	}
+	return said
 }

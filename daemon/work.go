@@ -25,6 +25,9 @@ func (w work) Held(ref workitem.Ref) []string { return w.queue.Held(ref) }
 
 // Put queues an effect.
 func (w work) Put(e poller.Effect) bool {
+	if e.Kind == poller.DoNotice { // posts have a queue of their own (C6)
+		return w.host.Notify(e.Ref, e.Comment.ID)
+	}
 	return w.queue.Put(dispatch.Job{Ref: e.Ref, ID: e.ID, Run: func(ctx context.Context) error {
 		if w.do(ctx, e) == session.Failed {
 			return errFailed

@@ -35,6 +35,9 @@ type Local struct {
 	Faults func(context.Context) ([]string, error)
 	// Forgetter forgets items; nil where nothing may be written.
 	Forgetter func(context.Context, Forget) ([]string, error)
+	// Adopter takes over the tmux session that has the name of an item's and
+	// returns that name; nil where nothing may be written.
+	Adopter func(context.Context, workitem.Ref) (string, error)
 	// Status says how the poller is, Kick makes it run a cycle at once; nil where
 	// none runs.
 	Status func() Status

@@ -43,6 +43,7 @@ func routes() map[string]func(http.ResponseWriter, *http.Request, Local) {
 		"GET /v1/check":   check,
 		"GET /v1/backup":  backup,
 		"POST /v1/forget": forget,
+		"POST /v1/adopt":  adopt,
 	}
 }
 

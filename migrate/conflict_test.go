@@ -79,6 +79,7 @@ func TestOverwrite(t *testing.T) {
 	w.file("local/1.json", handle(ref, w.root, "active"))
 	w.imports()
 	w.commit(ref,
+		record.Observe{Item: workitem.Item{Ref: w.ref(ref), Title: "t"}, UpdatedAt: now},
 		record.Deliver{Comment: "b"}, record.Baseline{Note: note("d"), Outcome: record.Unauthorized}, record.Hold{Note: note("e")},
 		record.Command{Control: record.Control{Command: "stop"}}, record.QueueSpawn{DeliveryID: "s", Run: "run"})
 	session := *w.record(ref).Session
@@ -100,6 +101,9 @@ func TestOverwrite(t *testing.T) {
 	}
 	if rec.Item.Spawn.N != 1 {
 		t.Errorf("the number of spawns went back to %d: a delivery id would come twice", rec.Item.Spawn.N)
+	}
+	if rec.Item.Title != "t" || !rec.Item.UpdatedAt.IsZero() {
+		t.Errorf("it would not be looked at anew: %+v", rec.Item)
 	}
 	same(t, "session", &session, rec.Session)
 	if again := w.imports(overwrite); again.Imported != 0 || again.Unchanged != 1 {
@@ -227,5 +231,20 @@ func TestBatchesAndACut(t *testing.T) {
 	cancel()
 	if _, err := migrate.Import(ctx, w.options()); !errors.Is(err, context.Canceled) {
 		t.Errorf("stopped: %v", err)
+	}
+}
+
+// A closed session row that outlived its item (P8) stays.
+func TestImportBesideAClosedSession(t *testing.T) {
+	const ref = "github:octo/repo#1"
+	w := newWorld(t)
+	w.commit(ref, record.PutSession{Session: record.Session{Status: record.Shut, HarnessSessionID: uuid, EndedAt: now}})
+	if err := w.ledger.ForgetAll(t.Context(), []workitem.Ref{w.ref(ref)}); err != nil {
+		t.Fatal(err)
+	}
+	w.file("portable/1.json", `{"ref":"github:octo/repo#1"}`)
+	w.imports()
+	if s := w.record(ref).Session; s == nil || s.HarnessSessionID != uuid {
+		t.Errorf("session: %+v", s)
 	}
 }

@@ -1,6 +1,8 @@
 package migrate_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,6 +11,8 @@ import (
 
 	"theloop/migrate"
 	"theloop/record"
+	"theloop/store"
+	"theloop/workitem"
 )
 
 func (w *world) exports(edits ...func(*migrate.ExportOptions)) (string, migrate.Exported) {
@@ -146,5 +150,50 @@ func TestExportBesideRecords(t *testing.T) {
 	}
 	if len(names) != 5 || !names["github-octo-repo-1.json"] || !names["github-octo-repo-1-1.json"] {
 		t.Errorf("names: %v", names)
+	}
+}
+
+// An item's rows that cannot be read are listed, the others are written.
+func TestExportOfUnreadableRows(t *testing.T) {
+	w := samples(t)
+	w.imports()
+	bad := unreadable{w.ledger, "github:octo/repo#15"}
+	_, out := w.exports(func(o *migrate.ExportOptions) { o.Ledger = bad })
+	if out.Records != 4 || len(out.Invalid) != 1 || !strings.Contains(out.Invalid[0].Reason, "run `the-loop ledger check`") {
+		t.Errorf("exported: %+v", out)
+	}
+	r := w.imports(func(o *migrate.ImportOptions) { o.Ledger = bad })
+	if r.Unchanged != 4 || len(r.Invalid) != 3 || !strings.Contains(r.Invalid[2].Reason, "the ledger's own row of github:octo/repo#15 cannot be read") {
+		t.Errorf("imported: %+v", r)
+	}
+}
+
+// unreadable is a ledger with a row that does not decode.
+type unreadable struct {
+	*store.Ledger
+	ref string
+}
+
+func (u unreadable) Record(ctx context.Context, ref workitem.Ref) (record.Record, error) {
+	if ref.String() == u.ref {
+		return record.Record{}, &store.RowError{Bucket: "items", Key: u.ref, Err: errors.New("it is torn")}
+	}
+	return u.Ledger.Record(ctx, ref)
+}
+
+// An item was last polled when its source was last listed completely.
+func TestExportOfWhenItWasPolled(t *testing.T) {
+	w := samples(t)
+	w.imports()
+	err := w.ledger.EndCycle(t.Context(), record.Cycle{At: now}, []record.SourceRow{{ID: "github:octo/repo", ListedAt: now, CompleteAt: now}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	to, _ := w.exports()
+	for name, want := range map[string]string{"github-octo-repo-15": "2026-09-01T12:00:00Z", "jira-acme-core-204": "2026-05-05T05:05:05Z"} {
+		poll := document(t, filepath.Join(to, "portable", name+".json")).(map[string]any)["poll"].(map[string]any)
+		if poll["lastPolledAt"] != want {
+			t.Errorf("%s: %v", name, poll["lastPolledAt"])
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -114,13 +115,18 @@ func (c *collection) subject(ref workitem.Ref) *subject {
 // onlyThat stands before the fault of a part that does not spoil the rest.
 const onlyThat = "this part is left out, the rest is imported: "
 
-// twice lists two files for one item.
+// twice lists the files that are about one item.
 func (c *collection) twice(ref workitem.Ref, files ...string) {
-	for i, m := range c.report.Merged {
-		if strings.EqualFold(m.Ref, ref.String()) {
-			c.report.Merged[i].Files = append(m.Files, files[1:]...)
-			return
+	all := &c.report.Merged
+	i := slices.IndexFunc(*all, func(m Merged) bool { return strings.EqualFold(m.Ref, ref.String()) })
+	if i < 0 {
+		i = len(*all)
+		*all = append(*all, Merged{Ref: ref.String()})
+	}
+	m := &(*all)[i]
+	for _, file := range files {
+		if !slices.Contains(m.Files, file) {
+			m.Files = append(m.Files, file)
 		}
 	}
-	c.report.Merged = append(c.report.Merged, Merged{ref.String(), files})
 }

@@ -25,8 +25,6 @@ type fault struct {
 	reason string
 }
 
-func (f *fault) Error() string { return f.reason }
-
 // in is the fault seen from one level up.
 func (f *fault) in(at ...any) *fault {
 	if f == nil {

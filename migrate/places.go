@@ -59,11 +59,14 @@ type source struct {
 }
 
 // Files returns the files that an import of these places reads, and nothing
-// when there is nothing to import. A place that is not there is none; only a
-// From that is missing is an error. What cannot be looked at is left out here
-// and listed by Import.
+// when there is nothing to import. A place that is not there is none; a From
+// that is missing is an error. What cannot be looked at is listed by Import; it
+// is an error here when there is nothing else.
 func Files(p Places) ([]string, error) {
-	found, _, err := scan(p)
+	found, unreadable, err := scan(p)
+	if err == nil && len(found) == 0 && len(unreadable) > 0 {
+		err = fmt.Errorf("read the records in %s: %s", unreadable[0].File, unreadable[0].Reason)
+	}
 	paths := make([]string, len(found))
 	for i, s := range found {
 		paths[i] = s.path

@@ -191,3 +191,39 @@ func TestWhatIsNoFile(t *testing.T) {
 	r := w.imports()
 	same(t, "invalid", []migrate.Invalid{{File: filepath.Join(w.root, "portable", "s.json"), Reason: "it is not a file"}}, r.Invalid)
 }
+
+// Two spellings of one item in one poll state are taken together as well.
+func TestTwoSpellingsInOnePollState(t *testing.T) {
+	w := newWorld(t)
+	path := w.file("poll-state.json", `{"items":{"github:Octo/repo#1":`+poll("a", "b")+`,"github:octo/Repo#1":`+poll("c")+`,"github:octo/repo#1":`+poll("b", "d")+`}}`)
+	r := w.imports()
+	same(t, "seen", "a b c d", w.seen("github:octo/repo#1"))
+	same(t, "listed", []migrate.Merged{{Ref: "github:octo/Repo#1", Files: []string{path}}}, r.Merged)
+	if r.Imported != 1 || len(r.Invalid) != 0 {
+		t.Errorf("report: %+v", r)
+	}
+	bad := newWorld(t)
+	bad.file("poll-state.json", `{"version":1}`)
+	if r := bad.imports(); len(r.Invalid) != 1 || r.Invalid[0].Reason != "items: there is no poll state in it: the key items is missing" {
+		t.Errorf("no poll state: %+v", r)
+	}
+}
+
+// A place that cannot be read is listed, and is not taken for an empty one.
+func TestUnreadablePlace(t *testing.T) {
+	w := newWorld(t)
+	dir := filepath.Join(w.root, "portable")
+	if err := os.Symlink("portable", dir); err != nil { // to itself
+		t.Fatal(err)
+	}
+	if files, err := migrate.Files(migrate.Places{Root: w.root}); err == nil || !strings.Contains(err.Error(), "read the records in "+dir) {
+		t.Errorf("%v, %v", files, err)
+	}
+	w.file("poll-state.json", `{"items":{"github:octo/repo#1":`+poll("a")+`}}`)
+	if files, err := migrate.Files(migrate.Places{Root: w.root}); err != nil || len(files) != 1 {
+		t.Errorf("beside another: %v, %v", files, err)
+	}
+	if r := w.imports(); r.Imported != 1 || len(r.Invalid) != 1 || r.Invalid[0].File != dir {
+		t.Errorf("report: %+v", r)
+	}
+}

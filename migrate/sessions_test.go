@@ -34,7 +34,7 @@ func TestWhoseSessionItIs(t *testing.T) {
 		t.Errorf("listed: %+v", r.Sessions.Left)
 	}
 	s := w.record("github:octo/repo#1").Session
-	if s.Host != here || s.Status != record.Active || s.HarnessSessionID != uuid || s.TmuxTarget != "loop-x" || s.Cwd != w.root || !s.EndedAt.IsZero() {
+	if s.Host != here || s.Status != record.Active || s.HarnessSessionID != uuid || s.TmuxTarget != "loop-x" || s.Cwd != w.root || !s.EndedAt.IsZero() || s.Announced == "" {
 		t.Errorf("ours: %+v", s)
 	}
 	if s := w.record("github:octo/repo#2").Session; s.Host == here || s.Host == "" || s.Status != record.Paused {
@@ -179,6 +179,14 @@ func TestStrangeForms(t *testing.T) {
 	if listed != 4 {
 		t.Errorf("listed: %+v", r.Sessions.Left)
 	}
+	for n, cwd := range []string{"repo", "/a/../b", "/a\\u0007b", "/" + strings.Repeat("x", 5000)} {
+		ref := fmt.Sprintf("github:octo/repo#%d", 10+n)
+		w.file("local/more.json", strings.ReplaceAll(handle(ref, "CWD", "active"), "CWD", cwd))
+		w.imports()
+		if s := w.record(ref).Session; s.Cwd != "" {
+			t.Errorf("cwd %q became %q", cwd, s.Cwd)
+		}
+	}
 	if s := w.record("github:octo/foo.js#7").Session; s.TmuxTarget != "loop-github-octo-foo_js_7" || s.Status != record.Active {
 		t.Errorf("dotted: %+v", s)
 	}
@@ -233,5 +241,23 @@ func TestFirstSeenIsNotAfterTheSession(t *testing.T) {
 	rec := w.record("github:octo/repo#1")
 	if !rec.Item.FirstSeenAt.Equal(at("2026-07-31T09:12:04Z")) || rec.Session.EndedAt.Before(rec.Item.FirstSeenAt) {
 		t.Errorf("first seen %v, session %+v", rec.Item.FirstSeenAt, rec.Session)
+	}
+}
+
+// Of two issues that claim one pull request the first has it, unless it closed
+// there (P3).
+func TestTwoIssuesOfOnePullRequest(t *testing.T) {
+	w := newWorld(t)
+	for n, statuses := range []string{"closed active", "active active", "active closed", "closed closed"} {
+		for i, status := range strings.Fields(statuses) {
+			w.file(fmt.Sprintf("local/%d-%d.json", n, i), fmt.Sprintf(`{"workItem":{"ref":"github:octo/repo#%d"},"pullRequests":[
+				{"workItem":{"ref":"github:octo/repo#%d"},"status":%q}]}`, 10*(n+1)+i, 10*(n+1)+9, status))
+		}
+	}
+	w.imports()
+	for ref, want := range map[string]string{"19": "11", "29": "20", "39": "30", "49": "40"} {
+		if l := w.record("github:octo/repo#" + ref).Link; l.Target != "github:octo/repo#"+want || l.Ended != (ref == "49") {
+			t.Errorf("%s: %+v", ref, l)
+		}
 	}
 }

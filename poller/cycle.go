@@ -92,6 +92,8 @@ type visit struct {
 	open   unfinished
 	// unlisted says that the source's listing does not hold the item.
 	unlisted bool
+	// gone says that the item is proved to exist no more.
+	gone bool
 }
 
 // item deals with one item: read, decide, commit, act.
@@ -223,7 +225,7 @@ func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
 	f := Facts{
 		Now: p.Now(), Run: p.Run, Version: p.Version, Policy: s.Policy, TooLong: s.TooLong, Host: p.Host,
 		Room: p.room, Listed: v.listed, Unlisted: v.unlisted, Resync: p.resyncDue(rec),
-		Held: map[string]bool{},
+		Held: map[string]bool{}, Noticed: p.noticed[v.item.Ref.Key()], Gone: v.gone,
 	}
 	for _, id := range p.Queue.Held(v.item.Ref) {
 		f.Held[id] = true
@@ -283,5 +285,7 @@ func (p *Poller) counted(e Effect, r *Report) {
 		r.Spawns++
 	case DoDeliver:
 		r.CommentsForwarded++
+	case DoNotice:
+		p.triedNotice(e)
 	}
 }

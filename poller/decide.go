@@ -24,6 +24,7 @@ func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, 
 		d.level()
 		d.send()
 		d.owe()
+		d.notices()
 	}
 	return d.done()
 }

@@ -25,8 +25,8 @@ func (d *decider) awaitForget() { d.close("ended") }
 // nobody any more.
 func (d *decider) bury() bool {
 	gone := d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open()
-	if !gone || d.undecided() || len(d.f.Held) > 0 {
-		return false
+	if !gone || d.undecided() || len(d.f.Held) > 0 || d.notices() {
+		return false // a notice that is owed needs its row (B3)
 	}
 	for _, row := range d.rec().Comments.Pending() {
 		d.drops(row, record.ItemEnded)

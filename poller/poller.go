@@ -44,6 +44,8 @@ type Poller struct {
 	// occupied holds the items whose session's name is somebody else's, so that
 	// this is said once.
 	occupied map[string]bool
+	// noticed holds, by item, the comments whose notice was tried in this run (B3).
+	noticed map[string]map[string]bool
 }
 
 // New returns a Poller that has not run a cycle.
@@ -51,7 +53,7 @@ func New(o Options) *Poller {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
-	return &Poller{Options: o, occupied: map[string]bool{}}
+	return &Poller{Options: o, occupied: map[string]bool{}, noticed: map[string]map[string]bool{}}
 }
 
 // Report is what a cycle did, for the heartbeat, the log and `poll kick`.

@@ -41,7 +41,7 @@ func (p *Poller) unsettled(rec record.Record) bool {
 	case s != nil && i.Control != nil && i.Control.Command == string(policy.Cleanup):
 		return true // its row is to go
 	}
-	return i.Counts.GaveUp > 0 && p.healsAny(rec)
+	return p.owesNotice(rec) || i.Counts.GaveUp > 0 && p.healsAny(rec)
 }
 
 func (p *Poller) healsAny(rec record.Record) bool {

@@ -74,6 +74,11 @@ type Facts struct {
 	// Listed is the tracker's clock when the listing that holds the item began;
 	// zero when there was none, or when no care is needed.
 	Listed time.Time
+	// Noticed are the comments (empty for the spawn) whose notice was asked for in
+	// this run: each is tried once (B3).
+	Noticed map[string]bool
+	// Gone says that the item is proved to exist no more: nothing can be posted.
+	Gone bool
 	// Unlisted says that the source does not list the item, Resync that it is time
 	// to read it although nothing says that it changed.
 	Unlisted, Resync bool
@@ -88,6 +93,7 @@ const (
 	DoSpawn   EffectKind = "spawn"
 	DoClose   EffectKind = "close"
 	DoAdopt   EffectKind = "adopt"
+	DoNotice  EffectKind = "notice"
 )
 
 // Effect is one piece of work that a committed decision asks for.
@@ -98,7 +104,7 @@ type Effect struct {
 	ID   string
 	Ref  workitem.Ref
 	Item workitem.Item
-	// Comment is what a delivery carries.
+	// Comment is what a delivery carries; of a notice, its ID alone.
 	Comment workitem.Comment
 	// Thread is the comments whose rows are resolved, as of the decision, in thread
 	// order: what a first prompt may tell beside the item. Who of them is carried

@@ -38,6 +38,7 @@ func TestTheProtocolUnderEverything(t *testing.T) {
 			s.settleDown()
 			s.checkQuiet()
 			s.heal()
+			s.healed = true
 			s.settleDown()
 			s.checkQuiet()
 		})
@@ -54,6 +55,7 @@ type sim struct {
 	// version is the release that runs.
 	version string
 	lanes   map[string][]*task
+	posts   []Effect
 	tmux    map[string]*terminal
 	late    []late
 	silent  bool
@@ -83,9 +85,12 @@ func newSim(t *testing.T, rt *rapid.T) *sim {
 	for n := range 1 + s.upTo("more items", 2) {
 		ref := s.open(n+1, pick(s, "opened by", "octocat", "octocat", "mallory", ""))
 		s.tmux[ref.Key()] = &terminal{state: record.PaneAbsent}
-		if pick(s, "has a session", true, true, false) {
+		session := pick(s, "its session", "lives", "lives", "was asked for", "there is none")
+		if session != "there is none" {
 			s.say(ref, "octocat", "the-loop start")
 			s.turn(0)
+		}
+		if session == "lives" {
 			s.workAll()
 		}
 	}
@@ -95,7 +100,7 @@ func newSim(t *testing.T, rt *rapid.T) *sim {
 // reboot is a new process: nothing is in flight.
 func (s *sim) reboot() {
 	s.run++
-	s.dead, s.lanes, s.at = false, map[string][]*task{}, map[int]func(){}
+	s.dead, s.lanes, s.posts, s.at = false, map[string][]*task{}, nil, map[int]func(){}
 	s.poller = New(Options{
 		Ledger: s, Sources: []Source{s.src}, Sessions: s, Queue: s, Now: func() time.Time { return s.now },
 		Settings: func() Settings {
@@ -140,7 +145,7 @@ func (s *sim) step() {
 	steps := map[string]func(){
 		"say": s.people, "command": s.command, "edit": s.edit, "delete": s.delete, "item": s.alter,
 		"tracker": s.trouble, "list": s.relist, "cycle": func() { s.turn(0) }, "cycle with faults": func() { s.turn(3) },
-		"work": func() { s.workOne() }, "work it all": s.workAll, "terminal": s.terminals,
+		"work": func() { s.workOne() }, "work it all": s.workAll, "terminal": s.terminals, "post": func() { s.post(pick(s, "post", "ok", "fails", "is not recorded")) },
 		"silence": func() { s.silent = !s.silent }, "bad times": s.badTimes, "kill": s.kill, "stop": s.stop,
 		"upgrade":   func() { s.version = pick(s, "version", "v1.0.0", "v1.0.1", "dev"); s.kill() },
 		"a second":  func() { s.now = s.now.Add(time.Second) },
@@ -154,7 +159,7 @@ func (s *sim) step() {
 	}
 	slices.Sort(names)
 	often := []string{
-		"cycle", "cycle", "cycle", "say", "say", "say", "work it all", "work", "work", "work", "work", "cycle with faults", "cycle with faults",
+		"cycle", "cycle", "cycle", "say", "say", "say", "work it all", "work", "work", "work", "work", "work", "work", "cycle with faults", "cycle with faults",
 		"a while", "a while", "bad times",
 	}
 	name := pick(s, "what", append(often, names...)...)

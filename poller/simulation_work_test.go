@@ -73,6 +73,10 @@ func (s *sim) Put(e Effect) bool {
 		return false
 	}
 	key := e.Ref.Key()
+	if e.Kind == DoNotice { // posts have a queue of their own (C6)
+		s.posts = append(s.posts, e)
+		return true
+	}
 	for _, t := range s.lanes[key] {
 		if t.e.ID == e.ID {
 			s.fail("F7: %s is queued twice", e.ID)
@@ -164,13 +168,16 @@ func (s *sim) workOne() {
 	}
 	if len(busy) > 0 && !s.dead {
 		key := pick(s, "lane", busy...)
-		s.disk = pick(s, "disk", "", "", "", "", "", "", "", "disk, applied", "disk, not applied")
-		s.advance(key, pick(s, "tmux", "ok", "ok", "ok", "lost", "never", "late"))
+		s.disk = pick(s, "disk", "", "", "", "", "", "", "", "", "", "", "disk, applied", "disk, not applied")
+		s.advance(key, pick(s, "tmux", "ok", "ok", "lost", "late", "late", "never"))
 	}
 }
 
-// workAll works every lane empty, without faults.
+// workAll works every queue empty, without faults.
 func (s *sim) workAll() {
+	for len(s.posts) > 0 {
+		s.post("ok")
+	}
 	for _, item := range s.src.items {
 		for key := item.Ref.Key(); len(s.lanes[key]) > 0 && !s.dead; {
 			s.advance(key, "ok")
@@ -270,7 +277,7 @@ func (s *sim) begin(t *task, _ string) bool {
 	case pane.State == record.PaneForeign, t.row() != "" && known.SHA256 != record.TextHash(t.e.Comment.Body):
 		s.update(t.e.Ref, func(record.Record) []record.Change { return release })
 		return false
-	case slices.Contains(pane.Ring, t.mark()), pane.State == record.PaneLive && slices.Contains(pane.Ring, "_"+t.mark()):
+	case slices.Contains(pane.Ring, t.mark()):
 		return s.finish(t)
 	case pane.State == record.PaneLive && t.row() == "":
 		s.update(t.e.Ref, func(rec record.Record) []record.Change { return append(s.alive(rec), release...) })

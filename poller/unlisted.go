@@ -54,7 +54,7 @@ func (p *Poller) ask(ctx context.Context, src Source, ref workitem.Ref, open unf
 			Author:       workitem.Author{Login: rec.Item.Author, ID: rec.Item.AuthorID},
 			CommentCount: rec.Item.CommentCount, State: workitem.Closed,
 		}
-		return p.settle(context.WithoutCancel(ctx), visit{src: src, item: item, unlisted: true}, nil, r)
+		return p.settle(context.WithoutCancel(ctx), visit{src: src, item: item, unlisted: true, gone: true}, nil, r)
 	case err != nil:
 		return fmt.Errorf("ask for its state: %w", err)
 	}

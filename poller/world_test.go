@@ -36,6 +36,7 @@ type world struct {
 	src     *tracker
 	held    map[string][]string
 	queued  []Effect
+	notices []string
 	panes   map[string]record.Pane
 	looks   int
 	tmuxErr error
@@ -241,6 +242,10 @@ func (w *world) note(what string) {
 }
 
 func (w *world) Put(e Effect) bool {
+	if e.Kind == DoNotice { // posts have a queue of their own
+		w.notices = append(w.notices, e.Ref.String()+" "+e.Comment.ID)
+		return true
+	}
 	key := e.Ref.Key()
 	if slices.Contains(w.held[key], e.ID) {
 		return false

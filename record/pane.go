@@ -59,31 +59,34 @@ const (
 // before the look: a paste may land between the two, and a deadline that passed
 // only after the look proves nothing.
 func Judge(d Delivery, pane Pane, now time.Time) Proof {
-	mark := Mark(d.DeliveryID)
 	switch {
-	case d.DeliveryID != "" && pane.has(mark):
+	case d.DeliveryID != "" && pane.proves(d):
 		return ProvedSent
 	case !d.Started():
 		return NeverStarted
 	case pane.State == PaneUnknown, !now.After(d.Until):
 		return Undecided
-	case pane.State == PaneLive || pane.State == PaneDead:
-		if slices.Contains(pane.Ring, "_"+mark) { // it died with the first prompt (D5)
-			return Unproved
-		}
-		if d.StartedOn == pane.Identity {
-			return ProvedUnsent
-		}
+	case pane.State == PaneDead && slices.Contains(pane.Ring, "_"+Mark(d.DeliveryID)):
+		return Unproved // it died with the first prompt (D5)
+	case (pane.State == PaneLive || pane.State == PaneDead) && d.StartedOn == pane.Identity:
+		return ProvedUnsent
 	}
 	return Unproved
 }
 
-// has reports whether the ring proves a delivery: on a live pane a provisional
-// mark does as well, on a dead one only the plain one (D5).
-func (p Pane) has(mark string) bool {
-	if p.State != PaneLive && p.State != PaneDead {
-		return false
+// proves reports whether the ring shows an attempt to have arrived: by its plain
+// mark, and while the harness lives that it was to start, by a provisional one
+// (D5). A pane that is used again keeps its ring: a provisional mark on the life
+// that an attempt was started on, or of an attempt that has not started, was left
+// by an earlier one whose harness died.
+func (p Pane) proves(d Delivery) bool {
+	mark := Mark(d.DeliveryID)
+	switch p.State {
+	case PaneLive:
+		return slices.Contains(p.Ring, mark) ||
+			d.Started() && d.StartedOn != p.Identity && slices.Contains(p.Ring, "_"+mark)
+	case PaneDead:
+		return slices.Contains(p.Ring, mark)
 	}
-	return slices.Contains(p.Ring, mark) ||
-		p.State == PaneLive && slices.Contains(p.Ring, "_"+mark)
+	return false
 }

@@ -127,7 +127,8 @@ func (p *prompter) fill(template, preamble string, a ask, s Settings, e excerpt)
 }
 
 // values are what the placeholders stand for, but for the data. None of it is
-// the words of a tracker: refs, ids and names of our own.
+// the words of a tracker: refs, ids and names of our own, which hold nothing that
+// hides or types keys even if somebody's grammar let it through.
 func (a ask) values(s Settings) map[string]string {
 	event, action := a.kind()
 	directive := askOnItem
@@ -135,10 +136,10 @@ func (a ask) values(s Settings) map[string]string {
 		directive = askInTerminal
 	}
 	return map[string]string{
-		"work_item":             a.session.String(),
+		"work_item":             safeText(a.session.String(), maxLink),
 		"event":                 event,
 		"action":                action,
-		"repository":            a.ref.Owner + "/" + a.ref.Repo,
+		"repository":            safeText(a.ref.Owner+"/"+a.ref.Repo, maxLink),
 		"delivery_id":           plain(a.deliveryID),
 		"interaction_directive": strings.TrimSpace(directive),
 		"graph_context":         "",

@@ -97,6 +97,9 @@ func (l *Ledger) verify(db *bolt.DB, file *os.File) (head, error) {
 	if replaced || !os.SameFile(l.info, info) {
 		return head{}, fmt.Errorf("%w: %s", ErrReplaced, l.opts.Path)
 	}
+	if err := walkHead(file, l.opts.Path); err != nil {
+		return head{}, err
+	}
 	return l.readHead(db)
 }
 

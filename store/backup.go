@@ -20,6 +20,9 @@ const compactTx = 4 << 20
 func (l *Ledger) Backup(ctx context.Context, w io.Writer) error {
 	return l.view(ctx, func(tx *bolt.Tx) error {
 		if _, err := tx.WriteTo(patient{ctx, w}); err != nil {
+			if cut := l.uncut(tx); cut != nil {
+				return cut
+			}
 			return fmt.Errorf("copy the ledger %s: %w", l.opts.Path, err)
 		}
 		return nil

@@ -27,20 +27,20 @@ func (p Problem) String() string {
 	return fmt.Sprintf("row %q of %s: %s", p.Key, p.Bucket, p.Text)
 }
 
-// Check looks at the whole ledger: whether its pages hold together, bbolt's own
-// check of them, then every row, decoded and held against the others. It returns
-// what is wrong, and stops where going on would only find what follows from it.
-// Nothing is written. No commit runs while the pages are checked.
-//
-// The library's check walks the map on a goroutine of its own, where a fault
-// cannot be made an error: a file that is cut short at that very moment ends the
-// process. Whoever has to survive that (a start after an unclean stop) runs
-// Check in a child process.
+// Check looks at the whole ledger: whether its pages hold together, then every
+// row, decoded and held against the others. It returns what is wrong, and stops
+// where going on would only find what follows from it. Nothing is written. No
+// commit runs while the pages are checked. The pages are read and not mapped, so
+// that a file which is cut short meanwhile is a fault that it finds.
 func (l *Ledger) Check(ctx context.Context) ([]Problem, error) {
 	problems, err := l.checkFile(ctx)
 	if err != nil || len(problems) > 0 {
 		return problems, err
 	}
+	return l.checkRows(ctx)
+}
+
+func (l *Ledger) checkRows(ctx context.Context) (problems []Problem, err error) {
 	for raw, err := range l.walk(ctx, readAll, itemsBucket, commentsBucket, openBucket, sessionsBucket, linksBucket) {
 		if err != nil {
 			return nil, err
@@ -53,10 +53,10 @@ func (l *Ledger) Check(ctx context.Context) ([]Problem, error) {
 
 // checkFile checks the pages.
 func (l *Ledger) checkFile(ctx context.Context) ([]Problem, error) {
-	l.writing.Lock() // the library's check reads what writers change
+	l.writing.Lock() // a commit uses pages again that the walk may have before it
 	defer l.writing.Unlock()
 	var faults []error
-	err := l.use(ctx, func(db *bolt.DB) error {
+	err := l.use(ctx, func(*bolt.DB) error {
 		info, err := l.file.Stat()
 		if err != nil {
 			return fmt.Errorf("look at the open ledger: %w", err)
@@ -65,19 +65,21 @@ func (l *Ledger) checkFile(ctx context.Context) ([]Problem, error) {
 		if err != nil || reason != "" {
 			return errors.Join(err, damaged(l.opts.Path, reason))
 		}
-		if faults = walkPages(l.file); len(faults) == 0 {
-			faults = checkPages(db)
-		}
+		faults = walkPages(l.file)
 		return nil
 	})
-	var problems []Problem
+	return pageProblems(faults), err
+}
+
+func pageProblems(faults []error) (problems []Problem) {
 	for _, fault := range faults {
 		problems = append(problems, Problem{Text: fault.Error()})
 	}
-	return problems, err
+	return problems
 }
 
-// checkPages is bbolt's own check.
+// checkPages is the library's own check. It walks the map on a goroutine of its
+// own, where a page that is not there ends the process.
 func checkPages(db *bolt.DB) (faults []error) {
 	err := db.View(func(tx *bolt.Tx) error {
 		for fault := range tx.Check() {

@@ -3,4 +3,5 @@ package store_test
 func addLinuxChildren(all map[string]func([]string) error) {
 	all["script"] = childScript
 	all["injected"] = childInjected
+	all["small-disk"] = childSmallDisk
 }

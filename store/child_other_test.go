@@ -3,3 +3,9 @@
 package store_test
 
 func addUnixChildren(map[string]func([]string) error) {}
+
+// fault touches a page that is not there.
+func fault() {
+	var page *byte
+	*page = 0
+}

@@ -21,6 +21,9 @@ func children() map[string]func(args []string) error {
 		"commit": childCommit,
 		"cut":    childCut,
 		"refill": childRefill,
+		"uses":   childUses,
+		"races":  childRaces,
+		"check":  childCheck,
 	}
 	addUnixChildren(all)
 	return all

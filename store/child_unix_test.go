@@ -124,3 +124,19 @@ func childFullCommit(args []string) error {
 	}
 	return l.Close()
 }
+
+// fault touches a page that is not there.
+func fault() {
+	f, err := os.CreateTemp("", "fault-*")
+	if err != nil {
+		return
+	}
+	_ = os.Remove(f.Name())
+	_ = f.Truncate(4096)
+	page, err := unix.Mmap(int(f.Fd()), 0, 4096, unix.PROT_READ, unix.MAP_SHARED)
+	if err != nil {
+		return
+	}
+	_ = f.Truncate(0)
+	fmt.Println(page[0])
+}

@@ -19,6 +19,9 @@ func (o *Options) OnBuilt(fn func()) { o.failpoints.built = fn }
 // CheckPages is the part of Check that looks at the file's pages.
 func (l *Ledger) CheckPages(ctx context.Context) ([]Problem, error) { return l.checkFile(ctx) }
 
+// CheckLibrary is the library's own check of them.
+func (l *Ledger) CheckLibrary(ctx context.Context) ([]Problem, error) { return l.checkLibrary(ctx) }
+
 // Sum is a hash of every row as it lies in the file.
 func (l *Ledger) Sum(ctx context.Context, seed maphash.Seed) (uint64, error) {
 	var h maphash.Hash

@@ -132,3 +132,14 @@ func rounds(t testing.TB, short int) int {
 }
 
 func commentID(n int) string { return "IC_" + strconv.Itoa(n) }
+
+// fastFolder is a folder in memory where there is one.
+func fastFolder(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "the-loop-test-*")
+	if err != nil {
+		return t.TempDir()
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}

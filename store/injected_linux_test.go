@@ -21,7 +21,7 @@ import (
 // nth is which call of a thread strace lets fail. A thread that makes all but n
 // of the calls before it on another file meets the fault in its nth call: so one
 // process goes through all of them.
-const nth = 160
+const nth = 100
 
 // faulty is the system calls that fail, as strace is told, and how often the
 // scenario makes each at least.
@@ -29,8 +29,8 @@ var faulty = []struct {
 	call, errno string
 	least       int
 }{
-	{"fdatasync", "EIO", 15}, {"pwrite64", "ENOSPC", 40}, {"pwrite64", "EIO", 40},
-	{"ftruncate", "ENOSPC", 3}, {"fsync", "EIO", 6}, {"mmap", "ENOMEM", 3},
+	{"fdatasync", "EIO", 13}, {"pwrite64", "ENOSPC", 26}, {"pwrite64", "EIO", 26},
+	{"ftruncate", "ENOSPC", 2}, {"fsync", "EIO", 6}, {"mmap", "ENOMEM", 3},
 }
 
 // TestInjected lets every single call fail that makes a ledger, opens it or
@@ -120,7 +120,7 @@ type scenario struct {
 	k, failed int
 }
 
-const scenarioSteps = 9
+const scenarioSteps = 5
 
 // clear removes what an earlier run left.
 func (s *scenario) clear() error {

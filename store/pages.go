@@ -8,24 +8,33 @@ import (
 )
 
 const (
-	elementSize  = 16
-	bucketFlag   = 0x01 // of a leaf element: its value is a bucket
-	bucketHeader = 16   // root page uint64, sequence uint64; root 0 is an inline page
-	countInBody  = 0xFFFF
+	countInBody = 0xFFFF
+	metaFlag    = 0x04
 	// maxPageFaults is how many faults are worth a line each.
 	maxPageFaults = 100
 )
 
 // pageWalk follows every page that can be reached, reading the file and never
-// the map: it says whether walking the map is safe. The library's own check,
-// which knows more, takes what pages say about themselves for granted and is
-// led out of the map by a wrong number.
+// the map: a page that is not there is an error to it, also when the file is cut
+// short at this moment. It says what the library's own check says (see
+// CheckFile), and whether that is safe: it takes what pages say about themselves
+// for granted and is led out of the map by a wrong number.
 type pageWalk struct {
-	f      io.ReaderAt
-	m      metaPage
-	todo   []uint64
-	seen   map[uint64]bool
+	f    io.ReaderAt
+	m    metaPage
+	todo []span
+	// only is the one bucket whose pages are followed; nil is all.
+	only   []byte
 	faults []error
+	// seen and free are by page.
+	seen, free []bool
+}
+
+// span is a page and which keys may be in it and below it: from least on, and
+// before end. Nil is no bound.
+type span struct {
+	id         uint64
+	least, end []byte
 }
 
 // walkPages returns what is wrong with the pages of a file that has passed
@@ -38,23 +47,69 @@ func walkPages(f io.ReaderAt) []error {
 	if reason != "" {
 		return []error{errors.New("the file " + reason)}
 	}
-	w := pageWalk{f: f, m: m, seen: make(map[uint64]bool)}
+	w := newWalk(f, m)
+	w.metas()
 	if m.freelist != noFreelist {
 		w.freelist()
 	}
-	w.todo = append(w.todo, m.root)
-	for len(w.todo) > 0 && len(w.faults) < maxPageFaults {
-		id := w.todo[len(w.todo)-1]
-		w.todo = w.todo[:len(w.todo)-1]
-		if body := w.read(id); body != nil {
-			w.elements(id, body)
-		}
+	w.follow()
+	if m.freelist != noFreelist && len(w.faults) == 0 {
+		w.lost()
 	}
 	return w.faults
 }
 
+// walkHead is an error when something is wrong with the pages that are read to
+// open a ledger: the list of buckets, and the bucket that says what the others
+// are. What they say about themselves is not to be trusted before.
+func walkHead(f io.ReaderAt, path string) error {
+	m, reason, err := liveMeta(f)
+	if err != nil {
+		return fmt.Errorf("read the ledger %s: %w", path, err)
+	}
+	if reason != "" {
+		return damaged(path, reason)
+	}
+	w := newWalk(f, m)
+	w.only = []byte(metaBucket)
+	w.follow()
+	if len(w.faults) > 0 {
+		return damaged(path, fmt.Sprintf("is damaged: %v", w.faults[0]))
+	}
+	return nil
+}
+
+func newWalk(f io.ReaderAt, m metaPage) *pageWalk {
+	return &pageWalk{f: f, m: m, seen: make([]bool, m.pages), free: make([]bool, m.pages), todo: []span{{id: m.root}}}
+}
+
+func (w *pageWalk) follow() {
+	for len(w.todo) > 0 && len(w.faults) < maxPageFaults {
+		s := w.todo[len(w.todo)-1]
+		w.todo = w.todo[:len(w.todo)-1]
+		if body := w.read(s.id); body != nil {
+			w.elements(s, body)
+		}
+	}
+}
+
 func (w *pageWalk) fault(id uint64, format string, args ...any) {
 	w.faults = append(w.faults, fmt.Errorf("page %d: %w", id, fmt.Errorf(format, args...)))
+}
+
+// metas looks at the heads of the meta pages, which their checksum leaves out.
+func (w *pageWalk) metas() {
+	for id := range uint64(2) {
+		var header [pageHeader]byte
+		if _, err := w.f.ReadAt(header[:], int64(id)*int64(w.m.pageSize)); err != nil {
+			w.fault(id, "read it: %w", err)
+			return
+		}
+		own, flags := binary.NativeEndian.Uint64(header[0:]), binary.NativeEndian.Uint16(header[8:])
+		if own != id || flags != metaFlag {
+			w.fault(id, "it says that it is page %d of type %#x", own, flags)
+		}
+	}
 }
 
 // read returns a page with what overflows from it, and nil when it is faulty.
@@ -75,8 +130,8 @@ func (w *pageWalk) read(id uint64) []byte {
 		return nil
 	}
 	for n := id; n <= id+overflow; n++ {
-		if w.seen[n] {
-			w.fault(n, "it is used twice")
+		if w.seen[n] || w.free[n] {
+			w.fault(n, "it is used twice, or free")
 			return nil
 		}
 		w.seen[n] = true
@@ -87,67 +142,6 @@ func (w *pageWalk) read(id uint64) []byte {
 		return nil
 	}
 	return body
-}
-
-// elements looks at the elements of a branch or leaf page, or of a page that is
-// the value of an element of page id.
-func (w *pageWalk) elements(id uint64, page []byte) {
-	flags, count := binary.NativeEndian.Uint16(page[8:]), int(binary.NativeEndian.Uint16(page[10:]))
-	if flags != branchFlag && flags != leafFlag {
-		w.fault(id, "its type is %#x", flags)
-		return
-	}
-	if pageHeader+count*elementSize > len(page) {
-		w.fault(id, "it has no room for its %d elements", count)
-		return
-	}
-	for i := range count {
-		element := page[pageHeader+i*elementSize:]
-		if flags == branchFlag {
-			w.branch(id, i, element)
-		} else {
-			w.leaf(id, i, element)
-		}
-	}
-}
-
-// branch: offset and size of the key uint32, page uint64.
-func (w *pageWalk) branch(id uint64, i int, element []byte) {
-	at, key := uint64(binary.NativeEndian.Uint32(element)), uint64(binary.NativeEndian.Uint32(element[4:]))
-	if at+key > uint64(len(element)) {
-		w.fault(id, "key %d is not inside of it", i)
-		return
-	}
-	w.todo = append(w.todo, binary.NativeEndian.Uint64(element[8:]))
-}
-
-// leaf: flags, offset of the key, size of the key, size of the value behind it,
-// uint32 each.
-func (w *pageWalk) leaf(id uint64, i int, element []byte) {
-	flags, at := binary.NativeEndian.Uint32(element), uint64(binary.NativeEndian.Uint32(element[4:]))
-	start := at + uint64(binary.NativeEndian.Uint32(element[8:]))
-	end := start + uint64(binary.NativeEndian.Uint32(element[12:]))
-	switch {
-	case end > uint64(len(element)):
-		w.fault(id, "row %d is not inside of it", i)
-	case flags&bucketFlag == 0:
-	case end-start < bucketHeader:
-		w.fault(id, "row %d is too short for a bucket", i)
-	default:
-		w.bucket(id, i, element[start:end])
-	}
-}
-
-func (w *pageWalk) bucket(id uint64, i int, value []byte) {
-	root, inline := binary.NativeEndian.Uint64(value), value[bucketHeader:]
-	switch {
-	case root != 0:
-		w.todo = append(w.todo, root)
-	case len(inline) < pageHeader:
-		w.fault(id, "row %d is too short for the bucket in it", i)
-	default:
-		w.elements(id, inline)
-	}
 }
 
 // freelist: page ids, uint64 each; their number is in front of them when it is
@@ -167,9 +161,20 @@ func (w *pageWalk) freelist() {
 		return
 	}
 	for i := range count {
-		if free := binary.NativeEndian.Uint64(ids[i*8:]); free < 2 || free >= w.m.pages {
-			w.fault(id, "page %d is free and outside of the file", free)
+		free := binary.NativeEndian.Uint64(ids[i*8:])
+		if free < 2 || free >= w.m.pages || w.free[free] || w.seen[free] {
+			w.fault(id, "page %d is free and outside of the file, used, or free twice", free)
 			return
+		}
+		w.free[free] = true
+	}
+}
+
+// lost looks for pages that nobody would use again.
+func (w *pageWalk) lost() {
+	for id := uint64(2); id < w.m.pages && len(w.faults) < maxPageFaults; id++ {
+		if !w.seen[id] && !w.free[id] {
+			w.fault(id, "it is neither used nor free")
 		}
 	}
 }

@@ -281,17 +281,6 @@ func stateOf(ctx context.Context, path string, steps int) (int, error) {
 	return slices.Index(states, text), err
 }
 
-// fastFolder is a folder in memory where there is one.
-func fastFolder(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "the-loop-test-*")
-	if err != nil {
-		return t.TempDir()
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 // laid is a disk with a ledger on it.
 func laid(t *testing.T, path string) *disk {
 	t.Helper()

@@ -74,12 +74,8 @@ func (l *Ledger) updateOn(db *bolt.DB, fn func(*bolt.Tx) error) error {
 
 // fill does everything between the begin and the commit of a write.
 func (l *Ledger) fill(tx *bolt.Tx, fn func(*bolt.Tx) error) error {
-	info, err := l.file.Stat()
-	if err != nil {
-		return fmt.Errorf("look at the open ledger: %w", err)
-	}
-	if info.Size() < tx.Size() { // writing would put zeros where the rest was
-		return &DamagedError{Path: l.opts.Path, Reason: "was cut short while it was open"}
+	if err := l.uncut(tx); err != nil { // writing would put zeros where the rest was
+		return err
 	}
 	if err := l.settle(); err != nil {
 		return err
@@ -92,6 +88,33 @@ func (l *Ledger) fill(tx *bolt.Tx, fn func(*bolt.Tx) error) error {
 	return fn(tx)
 }
 
+// present looks at the meta pages in the file before the library does so in the
+// map. It would meet a fault there while it holds its locks, and whoever waits
+// for those would wait for ever. That is left for a file whose first pages go
+// in the microsecond in which a transaction begins.
+func (l *Ledger) present() error {
+	_, reason, err := liveMeta(l.file)
+	if err != nil {
+		return fmt.Errorf("read the ledger %s: %w", l.opts.Path, err)
+	}
+	if reason != "" {
+		reason = "was changed by somebody else while it was open: it " + reason
+	}
+	return damaged(l.opts.Path, reason)
+}
+
+// uncut is an error when the file has become shorter than what is in it.
+func (l *Ledger) uncut(tx *bolt.Tx) error {
+	info, err := l.file.Stat()
+	if err != nil {
+		return fmt.Errorf("look at the open ledger: %w", err)
+	}
+	if info.Size() < tx.Size() {
+		return &DamagedError{Path: l.opts.Path, Reason: "was cut short while it was open"}
+	}
+	return nil
+}
+
 // use runs fn on the open file, after opening it again if a commit failed. A
 // fault in fn makes the ledger unusable.
 func (l *Ledger) use(ctx context.Context, fn func(*bolt.DB) error) error {
@@ -102,7 +125,10 @@ func (l *Ledger) use(ctx context.Context, fn func(*bolt.DB) error) error {
 		return err
 	}
 	defer l.mu.RUnlock()
-	err := survive(l.opts.Path, func() error { return fn(l.db) })
+	err := l.present()
+	if err == nil {
+		err = survive(l.opts.Path, func() error { return fn(l.db) })
+	}
 	var damage *DamagedError
 	if errors.As(err, &damage) {
 		l.damage.CompareAndSwap(nil, damage)

@@ -85,6 +85,20 @@ func (o Options) free() error {
 // helpTime bounds the question which options a ttyd has.
 const helpTime = 5 * time.Second
 
+// Check errs when a Terminal could not be started: ttyd is missing, or the port is
+// somebody's. Nothing is started.
+func (o Options) Check() error {
+	o = o.withDefaults()
+	if _, err := o.find(); err != nil {
+		return err
+	}
+	o, err := o.resolve()
+	if err != nil {
+		return err
+	}
+	return o.free()
+}
+
 // argv is ttyd's command line. Up to 1.7.3 it takes what a browser sends unless
 // it is told not to, later ones only when they are told to; its own help says
 // which it is, and one that says neither is refused.

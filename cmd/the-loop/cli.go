@@ -12,14 +12,16 @@ import (
 type cli struct {
 	Global
 
-	Poll    pollGroup    `cmd:"" help:"Start, stop and look at the poller."`
-	Ledger  ledgerGroup  `cmd:"" help:"What the poller has seen and done."`
-	Migrate migrateGroup `cmd:"" help:"Bring records of earlier releases in and take them out."`
+	Poll     pollGroup     `cmd:"" help:"Start, stop and look at the poller."`
+	Ledger   ledgerGroup   `cmd:"" help:"What the poller has seen and done."`
+	Sessions sessionsGroup `cmd:"" help:"The agent sessions."`
+	Migrate  migrateGroup  `cmd:"" help:"Bring records of earlier releases in and take them out."`
 
 	Events      eventsCmd   `cmd:"" help:"The decision trail: what was decided, when and why."`
 	Config      configGroup `cmd:"" help:"The configuration file."`
 	Version     versionCmd  `cmd:"" help:"Which release this is."`
 	SessionExec execCmd     `cmd:"" hidden:"" help:"Runs in the pane of a session; not for people."`
+	SessionView viewCmd     `cmd:"" hidden:"" help:"Runs in the web terminal; not for people."`
 }
 
 // Global are the flags that every command has, before or after the verb.

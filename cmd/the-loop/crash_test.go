@@ -61,6 +61,7 @@ type crash struct {
 	program   string
 	env       []string
 	items     int
+	tokens    int
 	mu        sync.Mutex
 	said      map[int][]string // authorised tokens by item, in thread order
 	strangers []string
@@ -68,9 +69,19 @@ type crash struct {
 
 func newCrash(t *testing.T, items int) *crash {
 	t.Helper()
-	c := &crash{t: t, dir: t.TempDir(), items: items, said: map[int][]string{}}
-	c.program = build(t, "./cmd/the-loop", c.dir)
-	harness := build(t, "./testdata/harness", c.dir)
+	dir := t.TempDir()
+	c := newCrashWith(t, build(t, "./cmd/the-loop", dir), build(t, "./testdata/harness", dir), "")
+	for n := 1; n <= items; n++ {
+		c.begin(n)
+	}
+	return c
+}
+
+// newCrashWith makes a world without items. more is added to the routing part of
+// its configuration.
+func newCrashWith(t *testing.T, program, harness, more string) *crash {
+	t.Helper()
+	c := &crash{t: t, dir: t.TempDir(), program: program, said: map[int][]string{}}
 	sockets, err := os.MkdirTemp("/tmp", "tl")
 	if err != nil {
 		t.Fatal(err)
@@ -89,25 +100,30 @@ func newCrash(t *testing.T, items int) *crash {
       path: inbox
 routing:
   authorizedUsers: [octocat]
+  maxSessions: 100
   defaultHarness: logging
   tmux:
     resumeProbeSeconds: 0
   harnesses:
     logging:
-      command: [%q, -log, %q, "{{prompt}}"]
-`, harness, c.log()))
-	for n := 1; n <= items; n++ {
-		c.write(fmt.Sprintf("inbox/%d/item.md", n), "---\ntitle: item\nauthor: octocat\nlabels: ['the-loop: auto-execute']\nstate: open\n---\nwork\n")
-		c.write(fmt.Sprintf("inbox/%d/comments/20260101T000000Z-octocat.md", n), "the-loop start\n")
-	}
+      command: [%[1]q, -log, %[2]q, -session-id, "{{sessionId}}", "{{prompt}}"]
+      resume: [%[1]q, -log, %[2]q, -resume, "{{sessionId}}", "{{prompt}}"]
+%[3]s`, harness, c.log(), more))
 	return c
 }
 
+// begin makes an item that is started.
+func (c *crash) begin(n int) {
+	c.items = max(c.items, n)
+	c.write(fmt.Sprintf("inbox/%d/item.md", n), "---\ntitle: item\nauthor: octocat\nlabels: ['the-loop: auto-execute']\nstate: open\n---\nwork\n")
+	c.write(fmt.Sprintf("inbox/%d/comments/20260101T000000Z-octocat.md", n), "the-loop start\n")
+}
+
 // build compiles a package of this module and returns the program.
-func build(t *testing.T, pkg, dir string) string {
+func build(t *testing.T, pkg, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, filepath.Base(pkg)+".bin")
-	cmd := exec.Command("go", "build", "-o", out, pkg)
+	cmd := exec.Command("go", append(append([]string{"build", "-o", out}, flags...), pkg)...)
 	cmd.Dir = filepath.Join("..", "..")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("build %s: %v\n%s", pkg, err, text)

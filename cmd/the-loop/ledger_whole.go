@@ -249,6 +249,7 @@ func (d *deps) confirm(question string) error {
 // run lock.
 type writer interface {
 	Forget(context.Context, localapi.Forget) ([]string, error)
+	Adopt(context.Context, workitem.Ref) (localapi.Adopted, error)
 }
 
 // withWriter calls f with somebody who may write.

@@ -28,19 +28,14 @@ func firstOf(a, b string) string {
 // offline runs f on the ledger while no poller has it: with the run lock, or
 // read-only without it, where a ledger that is missing is none.
 func (d *deps) offline(ctx context.Context, root, command string, readOnly bool, f func(*store.Ledger) error) (err error) {
-	path := filepath.Join(root, store.File)
 	if !readOnly {
-		made, err := lock.EnsureRoot(root)
-		if err != nil {
-			return err
+		release, locked := d.lockRoot(ctx, root, command)
+		if locked != nil {
+			return locked
 		}
-		held, err := lock.Acquire(ctx, filepath.Join(root, lock.File), command, d.log())
-		if err != nil {
-			return errors.Join(notBeside(err, command), lock.RemoveRoot(made))
-		}
-		defer func() { err = errors.Join(err, held.Release()) }()
+		defer func() { err = errors.Join(err, release()) }()
 	}
-	l, err := store.Open(ctx, store.Options{Path: path, ReadOnly: readOnly, Writer: release(), Log: d.log(), Now: d.now})
+	l, err := store.Open(ctx, store.Options{Path: filepath.Join(root, store.File), ReadOnly: readOnly, Writer: release(), Log: d.log(), Now: d.now})
 	var inUse *store.InUseError
 	switch {
 	case readOnly && errors.Is(err, fs.ErrNotExist):
@@ -54,19 +49,28 @@ func (d *deps) offline(ctx context.Context, root, command string, readOnly bool,
 	return f(l)
 }
 
-// notBeside says who has the run lock.
-func notBeside(err error, command string) error {
+// lockRoot makes the state root if need be and takes its run lock (L11).
+func (d *deps) lockRoot(ctx context.Context, root, command string) (release func() error, err error) {
+	made, err := lock.EnsureRoot(root)
+	if err != nil {
+		return nil, err
+	}
+	held, err := lock.Acquire(ctx, filepath.Join(root, lock.File), command, d.log())
+	if err != nil {
+		return nil, errors.Join(d.notBeside(err, command, root), lock.RemoveRoot(made))
+	}
+	return held.Release, nil
+}
+
+// notBeside says who has the run lock; an earlier release takes the same one
+// (L12).
+func (d *deps) notBeside(err error, command, root string) error {
 	var held *lock.HeldError
-	if !errors.As(err, &held) {
-		return err
+	if errors.As(err, &held) && held.Command == "" {
+		return fmt.Errorf("another program holds %s (pid %d), an earlier release perhaps: stop it first, then 'the-loop %s' again",
+			held.Path, held.PID, command)
 	}
-	switch (lock.Status{Held: true, Command: held.Command}).Holder() {
-	case lock.Foreign:
-		return fmt.Errorf("another program holds %s (pid %d), an earlier release perhaps: stop it first, then '%s' again", held.Path, held.PID, command)
-	case lock.Poller:
-		return fmt.Errorf("a poller is running (pid %d, pidfile %s): stop it first with 'the-loop poll stop'", held.PID, held.Path)
-	}
-	return alreadyRunning(held)
+	return d.offlineRefused(err, "run '"+command+"'", root)
 }
 
 // earlier is where an earlier release kept its state.

@@ -12,6 +12,7 @@ import (
 
 	"theloop/daemon"
 	"theloop/lock"
+	"theloop/migrate"
 	"theloop/view"
 )
 
@@ -21,6 +22,7 @@ type pollStartCmd struct {
 	Logfile       string    `placeholder:"FILE" help:"Where the output of --daemon goes (else logs/poller.out in the state root); it is appended."`
 	Interval      *duration `placeholder:"DURATION" help:"Between the starts of two cycles; wins over the file."`
 	MaxRetries    *int      `placeholder:"N" help:"Delivery attempts per comment; wins over the file."`
+	Fresh         bool      `help:"Start on an empty ledger although there are records of earlier releases, or there was a ledger; nothing is removed."`
 	BesideWebhook bool      `help:"Start although the webhook receiver of an earlier release runs on the same state."`
 }
 
@@ -50,8 +52,9 @@ func (c *pollStartCmd) Run(ctx context.Context, d *deps, g *Global) error {
 
 func (c *pollStartCmd) run(ctx context.Context, d *deps, g *Global, handshake *daemon.Handshake) error {
 	o := daemon.Options{
-		Once: c.Once, BesideWebhook: c.BesideWebhook, Detached: handshake != nil, Ready: handshake.Ready,
+		Once: c.Once, BesideWebhook: c.BesideWebhook, Fresh: c.Fresh, Earlier: d.earlierRecords(g), Detached: handshake != nil, Ready: handshake.Ready,
 		Version: release(), Exe: d.exe, Cwd: d.cwd, Home: d.home, Env: d.env, Log: d.log(), Out: d.stdout, Now: d.now,
+		Failpoint: failpoint(d.env),
 	}
 	if err := c.override(&o); err != nil {
 		return err
@@ -88,6 +91,26 @@ func (c *pollStartCmd) paths(d *deps, g *Global, o *daemon.Options) (err error) 
 	return err
 }
 
+// earlierRecords finds the records of earlier releases once a start asks.
+func (d *deps) earlierRecords(g *Global) daemon.Earlier {
+	return daemon.Earlier{
+		Files: func() ([]string, error) {
+			at, err := d.earlier(g, "")
+			if err != nil {
+				return nil, err
+			}
+			return migrate.Files(at.places)
+		},
+		Newer: func(since time.Time) ([]string, error) {
+			at, err := d.earlier(g, "")
+			if err != nil {
+				return nil, err
+			}
+			return migrate.Newer(at.places, since)
+		},
+	}
+}
+
 // detach starts the poller in the background and returns when it is ready.
 func (c *pollStartCmd) detach(ctx context.Context, d *deps, o daemon.Options) error {
 	started, err := daemon.Detach(ctx, o, c.again(o))
@@ -111,6 +134,9 @@ func (c *pollStartCmd) again(o daemon.Options) []string {
 	}
 	if o.BesideWebhook {
 		args = append(args, "--beside-webhook")
+	}
+	if o.Fresh {
+		args = append(args, "--fresh")
 	}
 	return args
 }

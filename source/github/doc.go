@@ -1,5 +1,6 @@
 // Package github makes a work item source of a repository on GitHub or on a
-// GitHub Enterprise server, over its REST API.
+// GitHub Enterprise server, over its REST API and, for what a pull request
+// closes, two queries over GraphQL (P3).
 //
 // A Client is one base URL with one Token: its transport is the only way out of
 // the program and the only place where a token is put on a request (P9). A
@@ -19,6 +20,13 @@
 // not, which is one reason why absence closes nothing (P8). Deleting, hiding
 // and editing comments need not change an item's time on GitHub. Post is not
 // idempotent: whoever must not post twice leaves a marker and looks for it.
+// What a pull request closes is a matter of GitHub's own reading of it, which
+// comes some time after it was written; its words and its branch are looked at
+// besides, but an issue linked by hand a moment ago may be missed.
+//
+// GitHub counts queries apart from other requests. While their budget is used
+// up, or on a server that answers none, the words of a pull request say what it
+// closes (P7).
 //
 // A repository that was renamed or transferred fails with an error that names
 // its new place, rather than be watched under a name that is not its own.

@@ -147,7 +147,7 @@ func TestQueriesAreBounded(t *testing.T) {
 	w := pulls(t, githubtest.Options{})
 	c := w.client(t, Options{})
 	s := repo(t, c)
-	undo := w.Inject(githubtest.Fault{On: "POST /graphql", Instead: githubtest.Endless(maxBody + 1)})
+	undo := w.Inject(githubtest.Fault{On: "POST /graphql", Mangle: githubtest.Length(maxBody + 1)})
 	if _, err := s.Closing(t.Context(), []workitem.Ref{s.ref(1)}); err == nil || !strings.Contains(err.Error(), "larger than 16 MiB") {
 		t.Errorf("error %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -232,6 +233,26 @@ func TestLinksWithoutGraphQL(t *testing.T) {
 	}
 }
 
+// An answer about another pull request, or from under another name, is none.
+func TestLinksOfAnother(t *testing.T) {
+	w := pulls(t, githubtest.Options{})
+	s := w.source(t)
+	number := w.AddPullRequest(octo, githubtest.PullRequest{Author: "octocat", Closes: []string{"octo/repo#2"}})
+	undo := w.Inject(githubtest.Fault{On: "POST", Mangle: githubtest.Change(fmt.Sprintf(`"number":%d}`, number), `"number":5}`)})
+	if links, err := w.links(t, s, number); err == nil {
+		t.Errorf("another pull request: %q", described(links))
+	}
+	undo()
+	it := workitem.Item{Ref: s.ref(number), Kind: workitem.PullRequest}
+	w.RenameRepo(octo, "octo/new")
+	if links, err := s.Links(t.Context(), it); err == nil || !strings.Contains(err.Error(), "octo/new") {
+		t.Errorf("a renamed repository: %q, %v", described(links), err)
+	}
+	if found, err := s.Closing(t.Context(), []workitem.Ref{s.ref(2)}); err == nil || !strings.Contains(err.Error(), "octo/new") {
+		t.Errorf("a renamed repository: %+v, %v", found, err)
+	}
+}
+
 // P1, P10: nothing less than the answer over REST is accepted either.
 func TestReadPullRefuses(t *testing.T) {
 	w := pulls(t, githubtest.Options{})
@@ -241,6 +262,7 @@ func TestReadPullRefuses(t *testing.T) {
 	faults := answers()
 	faults["another"] = githubtest.Fault{Mangle: githubtest.Change(fmt.Sprintf(`"number":%d,`, number), `"number":99,`)}
 	faults["another's"] = githubtest.Fault{Mangle: githubtest.Change(`"full_name":"octo/repo"`, `"full_name":"octo/new"`)}
+	faults["no ids"] = githubtest.Fault{Mangle: githubtest.Change(`"id":`, `"ident":`)}
 	faults["no branch"] = githubtest.Fault{Mangle: githubtest.Change(`"ref":"x"`, `"ref":""`)}
 	for name, fault := range faults {
 		fault.On = "GET /repos/octo/repo/pulls"
@@ -276,11 +298,16 @@ func TestManyClosed(t *testing.T) {
 		undo()
 	}
 	undo := w.Inject(githubtest.Fault{On: "POST", Mangle: githubtest.Change(`"hasNextPage":false`, `"hasNextPage":true`)})
-	if links, err := w.links(t, s, number); err == nil || !strings.Contains(err.Error(), "leads back") {
-		t.Errorf("an endless list: %q, %v", described(links), err)
+	if links, err := w.links(t, s, number); err == nil || !strings.Contains(err.Error(), "goes on") {
+		t.Errorf("a list without an end: %q, %v", described(links), err)
 	}
 	undo()
-	endless(t, w, "closingIssuesReferences")
+	undo = endless(w, "closingIssuesReferences", func(int) string { return "c" })
+	if links, err := w.links(t, s, number); err == nil || !strings.Contains(err.Error(), "leads back") {
+		t.Errorf("a list in a circle: %q, %v", described(links), err)
+	}
+	undo()
+	endless(w, "closingIssuesReferences", strconv.Itoa)
 	if links, err := w.links(t, s, number); err == nil || !strings.Contains(err.Error(), "100 pages") {
 		t.Errorf("an endless list: %q, %v", described(links), err)
 	}
@@ -289,13 +316,13 @@ func TestManyClosed(t *testing.T) {
 	}
 }
 
-// endless answers queries with a list that goes on, each time somewhere else.
-func endless(t *testing.T, w world, list string) {
-	t.Helper()
+// endless answers queries with a list that goes on at a cursor, which is made of
+// the number of the answer.
+func endless(w world, list string, cursor func(int) string) (undo func()) {
 	n := 0
-	w.Inject(githubtest.Fault{On: "POST", Instead: func(rw http.ResponseWriter, r *http.Request) {
+	return w.Inject(githubtest.Fault{On: "POST", Instead: func(rw http.ResponseWriter, r *http.Request) {
 		n++
-		one := fmt.Sprintf(`{"nodes":[],"pageInfo":{"hasNextPage":true,"endCursor":"c%d"}}`, n)
+		one := fmt.Sprintf(`{"nodes":[],"pageInfo":{"hasNextPage":true,"endCursor":%q}}`, cursor(n))
 		pull := fmt.Sprintf(`"pullRequest":{"number":4,"headRefName":"x","isCrossRepository":false,"closingIssuesReferences":%s}`, one)
 		if list == "pullRequests" {
 			pull = `"pullRequests":` + one
@@ -312,8 +339,8 @@ func TestStrangeLinks(t *testing.T) {
 	number := w.AddPullRequest(octo, githubtest.PullRequest{Author: "octocat", Branch: "x", Closes: []string{"octo/other#1", "octo/repo#1"}})
 	for from, to := range map[string]string{
 		`"octo/other"`: `"--upload-pack=x/other"`, `"nameWithOwner":"octo/other"`: `"nameWithOwner":"octo/.."`,
-		`{"number":1,"repository":{"nameWithOwner":"octo/other"}}`:      `null`,
-		`{"number":1,"repository":{"nameWithOwner":"octo/other"}},`:     `{"number":0,"repository":{"nameWithOwner":"octo/repo"}},`,
+		`{"number":1,"repository":{"nameWithOwner":"octo/other"}}`:  `null`,
+		`{"number":1,"repository":{"nameWithOwner":"octo/other"}},`: `{"number":0,"repository":{"nameWithOwner":"octo/repo"}},`,
 	} {
 		undo := w.Inject(githubtest.Fault{On: "POST", Mangle: githubtest.Change(from, to)})
 		if links, err := w.links(t, s, number); err != nil || described(links) != "octo/repo#1, branch x" {

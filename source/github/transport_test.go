@@ -142,11 +142,20 @@ func TestTokenIsNowhere(t *testing.T) {
 		"wrong shape":   githubtest.JSON(`[{"id":1,"number":"s3cr3t-t0k3n"}]`),
 		"wrong repo":    githubtest.JSON(`[{"number":1,"state":"open","created_at":"2026-07-31T09:11:58Z","updated_at":"2026-07-31T09:11:58Z","repository_url":"https://x/repos/o/s3cr3t-t0k3n"}]`),
 		"wrong comment": githubtest.JSON(`[{"id":1,"node_id":"s3cr3t-t0k3n !"}]`),
+		"query refused": githubtest.JSON(`{"errors":[{"message":"s3cr3t-t0k3n"}]}`),
+		"query renamed": githubtest.JSON(`{"data":{"repository":{"nameWithOwner":"s3cr3t-t0k3n"}}}`),
+		"query time":    githubtest.JSON(`{"data":{"repository":{"nameWithOwner":"octo/repo","pullRequests":{"nodes":[{"createdAt":"s3cr3t-t0k3n"}]}}}}`),
+		"query state":   githubtest.JSON(`{"data":{"repository":{"nameWithOwner":"octo/repo","pullRequests":{"nodes":[{"number":1,"headRefName":"x","isCrossRepository":true,"state":"s3cr3t-t0k3n"}]}}}}`),
 	}
+	number := w.AddPullRequest(octo, githubtest.PullRequest{Author: "octocat"})
 	for name, fault := range faults {
-		undo := w.Inject(githubtest.Fault{Instead: fault})
-		listing, err := s.List(t.Context())
+		undo := w.Inject(githubtest.Fault{On: "POST", Instead: fault})
+		_, err := s.Links(t.Context(), workitem.Item{Ref: s.ref(number), Kind: workitem.PullRequest})
 		errs := []error{err}
+		undo()
+		undo = w.Inject(githubtest.Fault{Instead: fault})
+		listing, err := s.List(t.Context())
+		errs = append(errs, err)
 		for _, bad := range listing.Bad {
 			errs = append(errs, bad.Err)
 		}

@@ -122,8 +122,12 @@ func Redirect(status int, to string) http.HandlerFunc {
 	}
 }
 
-// Hang answers nothing until the client is gone.
-func Hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// Hang answers nothing until the client is gone, which is noticed only once its
+// request was read.
+func Hang(_ http.ResponseWriter, r *http.Request) {
+	_, _ = io.Copy(io.Discard, r.Body)
+	<-r.Context().Done()
+}
 
 // Drip sends a byte of an endless JSON string each time, until the client is
 // gone.

@@ -140,7 +140,7 @@ func undescribed(status int) bool {
 
 // answered holds an answer against the description.
 func (s *Server) answered(r *http.Request, in *openapi3filter.RequestValidationInput, a Answer) {
-	if in == nil || in.Route.Operation.Responses.Status(a.Status) == nil && undescribed(a.Status) {
+	if in == nil || a.undescribed || in.Route.Operation.Responses.Status(a.Status) == nil && undescribed(a.Status) {
 		return
 	}
 	out := &openapi3filter.ResponseValidationInput{

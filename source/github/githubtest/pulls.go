@@ -73,6 +73,14 @@ func (i *issue) seenClosings() []closing {
 	return out
 }
 
+// getPull answers for one pull request. The description knows no deleted fork,
+// for which GitHub says null.
+func (s *Server) getPull(r *repo, i *issue) Answer {
+	a := s.ok(s.pull(r, i))
+	a.undescribed = i.forkGone
+	return a
+}
+
 func (s *Server) pull(r *repo, i *issue) object {
 	o := s.shape("pull-request", r, i.number)
 	for k, v := range s.issue(r, i) {
@@ -84,7 +92,7 @@ func (s *Server) pull(r *repo, i *issue) object {
 	o["base"] = o["base"].(map[string]any)
 	branch(o["base"], i.base, base)
 	branch(o["head"], i.branch, s.headRepository(r, i, base))
-	return o.with(object{"merged": false, "merged_by": nil, "merged_at": nil})
+	return o.with(object{"requested_reviewers": []any{}, "requested_teams": []any{}, "merged": false, "merged_by": nil, "merged_at": nil})
 }
 
 func branch(of any, name string, repository object) {

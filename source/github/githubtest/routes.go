@@ -22,7 +22,7 @@ func (s *Server) inRepo(c call, r *repo, parts []string) Answer {
 	case "GET issues/N/comments":
 		return s.listComments(c, r, number, func(i *issue) []*comment { return i.comments }, s.conversation)
 	case "GET pulls/N":
-		return s.withPull(c, r, number, func(i *issue) Answer { return s.ok(s.pull(r, i)) })
+		return s.withPull(c, r, number, func(i *issue) Answer { return s.getPull(r, i) })
 	case "GET pulls/N/reviews":
 		return s.listComments(c, r, number, func(i *issue) []*comment { return i.reviews }, s.review)
 	case "GET pulls/N/comments":

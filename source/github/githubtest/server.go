@@ -153,6 +153,9 @@ type Answer struct {
 	Status int
 	Header http.Header
 	Body   []byte
+	// undescribed says that GitHub answers so although its description does not
+	// allow it.
+	undescribed bool
 }
 
 func (a Answer) write(w http.ResponseWriter) {

@@ -1,0 +1,64 @@
+package poller
+
+import (
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// notices asks for the notices that are owed, each once a run (B3). It reports
+// whether one is still owed that can be posted.
+func (d *decider) notices() bool {
+	owed := false
+	for _, row := range d.rec().Comments.All() {
+		if row.Notice == record.NoticeOwed {
+			owed = true
+			d.notice(row.ID)
+		}
+	}
+	if d.rec().Item.Spawn.Notice == record.NoticeOwed {
+		owed = true
+		d.notice("")
+	}
+	return owed && !d.f.Gone
+}
+
+func (d *decider) notice(comment string) {
+	if !d.f.Noticed[comment] && !d.f.Gone {
+		d.effect(Effect{Kind: DoNotice, ID: "notice " + comment, Comment: workitem.Comment{ID: comment}})
+	}
+}
+
+// owesNotice says that a notice of an item is owed and was not tried in this
+// run.
+func (p *Poller) owesNotice(rec record.Record) bool {
+	tried := p.noticed[refKey(rec)]
+	if rec.Item.Spawn.Notice == record.NoticeOwed && !tried[""] {
+		return true
+	}
+	if rec.Item.Counts.GaveUp == 0 {
+		return false
+	}
+	for _, row := range rec.Comments.All() {
+		if row.Notice == record.NoticeOwed && !tried[row.ID] {
+			return true
+		}
+	}
+	return false
+}
+
+func refKey(rec record.Record) string {
+	ref, err := workitem.ParseRef(rec.Item.Ref)
+	if err != nil {
+		return ""
+	}
+	return ref.Key()
+}
+
+// triedNotice remembers that a notice was asked for in this run.
+func (p *Poller) triedNotice(e Effect) {
+	key := e.Ref.Key()
+	if p.noticed[key] == nil {
+		p.noticed[key] = map[string]bool{}
+	}
+	p.noticed[key][e.Comment.ID] = true
+}
