@@ -46,5 +46,14 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 		return err
 	}
 	s.onClose(s.stopQueue)
-	return f(s.local())
+	t, err := openTrackers(ctx, o, cfg)
+	if err == nil { // without a token the trackers do not answer, which is no reason not to go on
+		s.trackers = t
+		s.onClose(func() error { t.close(); return nil })
+		s.posts.use(t.sources)
+	}
+	if err := f(s.local()); err != nil {
+		return err
+	}
+	return s.queue.Wait(ctx) // what was ordered is done before the lock is free
 }

@@ -241,7 +241,7 @@ func (s *service) serve(ctx context.Context) error {
 // local answers about the ledger, and forgets.
 func (s *service) local() localapi.Local {
 	f := forgetter{ledger: s.ledger, host: s.host, queue: s.queue, id: HostID()}
-	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget, Adopter: s.adopter}
+	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget, Adopter: s.adopter, Commander: s.command, Planner: s.plan}
 }
 
 // assemble makes the parts that work: sessions, queue, poller.
@@ -272,13 +272,18 @@ func (s *service) assemble() (err error) {
 			}
 		},
 	})
-	s.poller = poller.New(poller.Options{
-		Ledger: s.ledger, Sources: s.trackers.sources, Sessions: s.host,
-		Queue: work{s.queue, s.host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
-		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
-	})
+	s.poller = poller.New(s.parts())
 	s.beat = heartbeat.NewWriter(filepath.Join(s.root, heartbeat.File), s.o.Log)
 	return nil
+}
+
+// parts are what decisions are made with, whoever asks for them.
+func (s *service) parts() poller.Options {
+	return poller.Options{
+		Ledger: s.ledger, Sources: *s.posts.sources.Load(), Sessions: s.host,
+		Queue: work{s.queue, s.host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
+		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
+	}
 }
 
 // stopQueue lets jobs that run end and gives the others their attempts back

@@ -26,6 +26,15 @@ func (t *trackers) ids() []string {
 	return ids
 }
 
+// requests counts what was asked of the servers so far.
+func (t *trackers) requests() int {
+	n := 0
+	for _, c := range t.clients {
+		n += c.Requests()
+	}
+	return n
+}
+
 func (t *trackers) close() {
 	for _, c := range t.clients {
 		c.Close()

@@ -38,6 +38,10 @@ type Local struct {
 	// Adopter takes over the tmux session that has the name of an item's and
 	// returns that name; nil where nothing may be written.
 	Adopter func(context.Context, workitem.Ref) (string, error)
+	// Commander carries out a command of the operator, Planner says what the next
+	// cycle would do; nil where that cannot be.
+	Commander func(context.Context, Order) (Ordered, error)
+	Planner   func(context.Context) (Plan, error)
 	// Status says how the poller is, Kick makes it run a cycle at once; nil where
 	// none runs.
 	Status func() Status

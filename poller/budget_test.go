@@ -308,3 +308,20 @@ func TestSessionsBeyondTheNumberWait(t *testing.T) {
 }
 
 func (w *world) bringUpAgain(n int) { w.t.Helper(); w.bringUp(issue(n)) }
+
+// B7: an imported give-up has neither author nor text; re-armed it has both, or
+// its worker would take it for a stranger's.
+func TestAnImportedGiveUpIsRearmedWithItsAuthor(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "stranded by the old release")
+	w.change(ref, record.Import{Overwrite: true, Session: w.records[ref.Key()].Session, Item: w.records[ref.Key()].Item,
+		Comments: []record.Comment{{ID: "c1", State: record.Settled, Seq: 1}, {ID: id, State: record.GaveUp, Version: "6.1.0", Seq: 2}}})
+	w.cycle()
+	w.wantQueued("deliver poll-comment-" + id)
+	rec := w.records[ref.Key()]
+	start := record.Start{Comment: id, On: "life-1", Until: w.now}
+	if changes, ok := Admit(rec, rec, start, policy.New(w.policy)); !ok {
+		t.Errorf("the worker may not start it: %+v", changes)
+	}
+}

@@ -55,53 +55,58 @@ var commands = map[policy.Command]map[column]action{
 	},
 }
 
-// command obeys one control word: the record and the row of its comment are one
-// transaction (X6).
+// command obeys one control word of a comment: the record and the row of its
+// comment are one transaction (X6).
 func (d *decider) command(c workitem.Comment, found policy.Found) {
-	word, at := found.Command, d.column()
-	act := commands[word.ActsAs()][at]
-	served := act.served && !d.closing() // what is being closed serves nobody
-	reason := ""
-	switch {
-	case act.refuse:
-		reason = "nothing-to-resume"
-	case word.Arming() && at == none && !d.policyAllows():
-		reason = "spawn-policy"
-	}
-	if reason != "" {
-		d.settle(c, record.ControlRejected, string(word))
-		d.event("control.rejected", map[string]any{"command": string(word), "actor": c.Author.Login, "reason": reason})
+	act, refused := d.order(record.Control{
+		Command: string(found.Command), Source: "comment", Actor: record.Account(c.Author), ActorID: c.Author.ID,
+		RequestedAt: c.CreatedAt, Note: c.URL,
+	})
+	if refused != "" {
+		d.settle(c, record.ControlRejected, string(found.Command))
 		return
 	}
-	d.do(record.Command{Control: record.Control{
-		Command: string(word), Source: "comment", Actor: record.Account(c.Author), ActorID: c.Author.ID,
-		RequestedAt: c.CreatedAt, Note: c.URL, Served: served,
-	}})
-	d.event("control.command", map[string]any{
-		"command": string(word), "actor": c.Author.Login, "command_source": "comment", "effect": act.effect,
-	})
-	d.carryOut(c, found, act)
+	if found.Command.Arming() && found.Words && act.served { // its words reach the session that lives (X6)
+		d.forward(c, string(found.Command))
+		return
+	}
+	d.settle(c, record.ControlExecuted, string(found.Command)) // an edited one is pending until now
+	if !found.Command.Arming() {
+		d.dropPending()
+	}
 }
 
-// carryOut does what goes with a recorded command in the same transaction.
-func (d *decider) carryOut(c workitem.Comment, found policy.Found, act action) {
+// order records a command unless the table of X4 refuses it, and does what goes
+// with it in the same transaction. From this machine a start needs no label.
+func (d *decider) order(control record.Control) (act action, refused string) {
+	word, at := policy.Command(control.Command), d.column()
+	act = commands[word.ActsAs()][at]
+	labelled := d.item.Labelled || control.Source == cli
+	switch {
+	case act.refuse:
+		refused = "nothing-to-resume"
+	case word.Arming() && at == none && !d.f.Policy.MaySpawn(labelled):
+		refused = "spawn-policy"
+	}
+	if refused != "" {
+		d.event("control.rejected", map[string]any{"command": string(word), "actor": control.Actor, "reason": refused})
+		return act, refused
+	}
+	control.Served = act.served && !d.closing() // what is being closed serves nobody
+	d.do(record.Command{Control: control})
+	d.event("control.command", map[string]any{
+		"command": string(word), "actor": control.Actor, "command_source": control.Source, "effect": act.effect,
+	})
 	switch {
 	case act.unpause:
 		d.do(record.SetStatus{Status: record.Active, At: d.f.Now})
 	case act.pause:
 		d.do(record.SetStatus{Status: record.Paused, At: d.f.Now})
 	}
-	if found.Command.Arming() {
-		d.do(record.ResetSpawn{})      // a start gives the budget back (B6)
-		if found.Words && act.served { // its words reach the session that lives (X6)
-			d.forward(c, string(found.Command))
-			return
-		}
+	if word.Arming() {
+		d.do(record.ResetSpawn{}) // a start gives the budget back (B6)
 	}
-	d.settle(c, record.ControlExecuted, string(found.Command)) // an edited one is pending until now
-	if !found.Command.Arming() {
-		d.dropPending()
-	}
+	return act, ""
 }
 
 // drops settles a pending row whose comment is not at hand, or not asked.

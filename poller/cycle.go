@@ -270,7 +270,7 @@ func (p *Poller) tellOccupied(ref workitem.Ref, holder string) {
 	if holder != "" && !p.occupied[ref.Key()] {
 		p.Emit("dispatch.dropped", map[string]any{
 			"work_item": ref.String(), "reason": "session-occupied",
-			"error": holder + " has the name of this item's session and is not ours: rename it or end it; what was said waits meanwhile",
+			"error": holder + " has the name of this item's session and is not ours: rename it, end it, or take it over with 'the-loop sessions adopt " + ref.String() + "'; what was said waits meanwhile",
 		})
 	}
 	p.occupied[ref.Key()] = holder != ""

@@ -174,6 +174,7 @@ func (d *decider) rearm(c workitem.Comment, row record.Comment) {
 		return
 	}
 	d.do(record.Rearm{Comment: row.ID})
+	d.do(record.Revise{Note: record.NoteOf(c), Command: row.Ran}) // an imported row has no author yet, and no text
 	d.do(record.ResetSpawn{})
 	d.event("poll.rearmed", map[string]any{"comments": 1})
 }

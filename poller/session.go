@@ -65,7 +65,7 @@ func (d *decider) started() bool {
 // authority says whether the one who gave a command still counts (A7); what was
 // given on this machine is the operator's.
 func authority(c *record.Control, p policy.Policy) bool {
-	return c.Source == "cli" || p.Authorized(workitem.Author{Login: c.Actor, ID: c.ActorID})
+	return c.Source == cli || p.Authorized(workitem.Author{Login: c.Actor, ID: c.ActorID})
 }
 
 // startsAlone says whether the poller may start an item without being told to
@@ -89,7 +89,7 @@ func mayBegin(rec record.Record, p policy.Policy) bool {
 // have one. What the operator started here needs no label.
 func (d *decider) policyAllows() bool {
 	c := d.rec().Item.Control
-	here := c.Arming() && c.Source == "cli"
+	here := c.Arming() && c.Source == cli
 	return d.f.Policy.MaySpawn(d.item.Labelled || here)
 }
 

@@ -29,7 +29,7 @@ type seat struct {
 // sits attaches somebody to the session, and waits until he is there.
 func (r *rig) sits(args ...string) *seat {
 	r.t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "lo")
+	dir, err := os.MkdirTemp(temporary, "o")
 	if err != nil {
 		r.t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"os"
@@ -16,9 +17,8 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"theloop/record"
+	"theloop/session/leaktest"
 	"theloop/session/tmux"
 	"theloop/testdata/harness/harnesslog"
 	"theloop/workitem"
@@ -35,23 +35,30 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
+// temporary holds whatever the tests make; its name is short, since a socket's
+// path may have 107 bytes.
+var temporary string
+
 func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "harness")
+	// They wait most of the time: for programs to start, for terminals to settle.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	tools, err := os.MkdirTemp("", "harness")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
-	harnessPath = filepath.Join(dir, "harness")
+	defer os.RemoveAll(tools)
+	harnessPath = filepath.Join(tools, "harness")
 	if out, err := exec.Command("go", "build", "-o", harnessPath, "theloop/testdata/harness").CombinedOutput(); err != nil {
 		fmt.Printf("build the harness: %v\n%s", err, out)
 		return 1
 	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil {
-		fmt.Println(err)
-		return 1
+	if temporary, err = os.MkdirTemp("/tmp", "ls"); err != nil {
+		panic(err)
 	}
-	return code
+	return leaktest.Run(m, temporary)
 }
 
 // rig is a host on a real tmux server of the test's own, with a harness that
@@ -80,7 +87,7 @@ func newRig(t *testing.T, flags ...string) *rig {
 
 func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "ls")
+	dir, err := os.MkdirTemp(temporary, "r")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,14 @@ import (
 // child_unix_test.go.
 func children() map[string]func(args []string) error {
 	all := map[string]func([]string) error{
-		"hold":   childHold,
-		"commit": childCommit,
-		"cut":    childCut,
-		"refill": childRefill,
-		"uses":   childUses,
-		"races":  childRaces,
-		"check":  childCheck,
+		"hold":    childHold,
+		"commit":  childCommit,
+		"cut":     childCut,
+		"refill":  childRefill,
+		"uses":    childUses,
+		"races":   childRaces,
+		"check":   childCheck,
+		"release": childRelease,
 	}
 	addUnixChildren(all)
 	return all

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -44,6 +45,8 @@ type child struct {
 	cmd *exec.Cmd
 	in  io.WriteCloser
 	out *bufio.Reader
+	// killed keeps two goroutines from waiting for it.
+	killed sync.Once
 }
 
 // start runs a child that a test talks to. It ends with the test.
@@ -87,8 +90,10 @@ func (c *child) finish() error {
 }
 
 func (c *child) kill() {
-	_ = c.cmd.Process.Kill()
-	_ = c.cmd.Wait()
+	c.killed.Do(func() {
+		_ = c.cmd.Process.Kill()
+		_ = c.cmd.Wait()
+	})
 }
 
 // runs runs a child to its end; it fails the test when the child does.

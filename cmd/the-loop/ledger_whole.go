@@ -250,6 +250,7 @@ func (d *deps) confirm(question string) error {
 type writer interface {
 	Forget(context.Context, localapi.Forget) ([]string, error)
 	Adopt(context.Context, workitem.Ref) (localapi.Adopted, error)
+	Order(context.Context, localapi.Order) (localapi.Ordered, error)
 }
 
 // withWriter calls f with somebody who may write.

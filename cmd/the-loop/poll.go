@@ -15,6 +15,7 @@ import (
 )
 
 type pollGroup struct {
+	Plan   pollPlanCmd   `cmd:"" help:"What the next cycle would do, and why."`
 	Start  pollStartCmd  `cmd:"" help:"Run the poller."`
 	Stop   pollStopCmd   `cmd:"" help:"Stop the poller and wait until it is gone."`
 	Kick   pollKickCmd   `cmd:"" help:"Ask the poller that runs for a cycle at once."`

@@ -8,9 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"theloop/lock"
 )
 
 const scriptDir = "testdata/script"
@@ -87,6 +90,7 @@ func prepare(e *testscript.Env) error {
 	}
 	e.Setenv("BIN", filepath.Dir(program))
 	e.Setenv("MODULE", module)
+	e.Defer(func() { endPollers(e.WorkDir) })
 	t := e.T().(testing.TB)
 	e.Values[worldKey{}] = &world{t: t, snapshots: map[string]snapshot{}}
 	t.Cleanup(func() { // when background commands have ended, which is after every Defer
@@ -96,6 +100,21 @@ func prepare(e *testscript.Env) error {
 		os.RemoveAll(sockets)
 	})
 	return private(e.WorkDir)
+}
+
+// endPollers ends what a script that failed half way has left running: nobody
+// else would, of one that went into the background by itself.
+func endPollers(dir string) {
+	_ = filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.Name() != lock.File {
+			return nil // what cannot be looked at holds no lock that can be found
+		}
+		status, err := lock.Probe(path)
+		if open, _ := lock.HasOpen(path, status.PID); err == nil && open && status.Holder() == lock.Poller {
+			_ = syscall.Kill(status.PID, syscall.SIGKILL)
+		}
+		return nil
+	})
 }
 
 // private takes away what the developer's umask may have given to others: the

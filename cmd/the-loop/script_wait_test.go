@@ -47,9 +47,10 @@ func eventually(ts *testscript.TestScript, done func() string) {
 //	waitfor cycle [ROOT]       ... and finishes one more
 //	waitfor free [ROOT]        nobody holds the lock
 //	waitfor file FILE REGEXP   the file's text matches
+//	waitfor answer REGEXP PROGRAM [ARG…]   what a program prints matches
 func waitforCmd(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
-		ts.Fatalf("usage: waitfor running|cycle|free [ROOT], waitfor file FILE REGEXP")
+		ts.Fatalf("usage: waitfor running|cycle|free [ROOT], file FILE REGEXP, answer REGEXP PROGRAM [ARG...]")
 	}
 	root := ts.MkAbs(".the-loop")
 	if len(args) == 2 {
@@ -66,6 +67,9 @@ func waitforCmd(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "file" && len(args) == 3:
 		want := regexp.MustCompile("(?m)" + args[2])
 		eventually(ts, func() string { return noMatch(ts.MkAbs(args[1]), want) })
+	case args[0] == "answer" && len(args) > 2:
+		want := regexp.MustCompile("(?m)" + args[1])
+		eventually(ts, func() string { return noAnswer(ts, args[2:], want) })
 	default:
 		ts.Fatalf("waitfor does not know %q", args)
 	}
@@ -113,6 +117,14 @@ func noMatch(path string, want *regexp.Regexp) string {
 	text, err := os.ReadFile(path)
 	if err != nil || !want.Match(text) {
 		return fmt.Sprintf("%s does not match %s (%v):\n%s", path, want, err, text)
+	}
+	return ""
+}
+
+func noAnswer(ts *testscript.TestScript, args []string, want *regexp.Regexp) string {
+	err := ts.Exec(args[0], args[1:]...) // which says nothing: it may fail for a while
+	if text := ts.ReadFile("stdout"); !want.MatchString(text) {
+		return fmt.Sprintf("%v does not print %s (%v):\n%s", args, want, err, text)
 	}
 	return ""
 }

@@ -59,13 +59,12 @@ func TestTokensStayWithThePoller(t *testing.T) {
 	}
 	target := "=loop-inbox-local-demo-1:"
 	places := map[string]string{
-		"tmux's environment":      tmux("show-environment", "-g"),
-		"the session's":           tmux("show-environment", "-t", target),
-		"tmux's options":          tmux("show-options", "-s") + tmux("show-options", "-g") + tmux("show-options", "-p", "-t", target),
-		"the pane":                tmux("capture-pane", "-p", "-S", "-", "-t", target),
-		"tmux's buffers":          tmux("list-buffers"),
-		"what started the agent":  tmux("list-panes", "-a", "-F", "#{pane_start_command}"),
-		"what the poller printed": output.String(),
+		"tmux's environment":     tmux("show-environment", "-g"),
+		"the session's":          tmux("show-environment", "-t", target),
+		"tmux's options":         tmux("show-options", "-s") + tmux("show-options", "-g") + tmux("show-options", "-p", "-t", target),
+		"the pane":               tmux("capture-pane", "-p", "-S", "-", "-t", target),
+		"tmux's buffers":         tmux("list-buffers"),
+		"what started the agent": tmux("list-panes", "-a", "-F", "#{pane_start_command}"),
 	}
 	ours := c.processes(cmd.Process.Pid, places)
 	if ours < 2 { // at least the tmux server and the agent
@@ -77,6 +76,7 @@ func TestTokensStayWithThePoller(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v\n%s", err, &output)
 	}
+	places["what the poller printed"] = output.String()
 	if err := filepath.WalkDir(c.dir, func(path string, d fs.DirEntry, err error) error {
 		if err == nil && d.Type().IsRegular() && filepath.Ext(path) != ".bin" {
 			text, readErr := os.ReadFile(path)

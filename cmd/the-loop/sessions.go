@@ -12,8 +12,14 @@ import (
 )
 
 type sessionsGroup struct {
-	Attach sessionsAttachCmd `cmd:"" help:"Look at a session, and type into it."`
-	Adopt  sessionsAdoptCmd  `cmd:"" help:"Take over a tmux session that has the name of a work item's."`
+	List    sessionsListCmd    `cmd:"" help:"Which work items have a session."`
+	Start   sessionsStartCmd   `cmd:"" help:"Start a work item's session; it needs no label."`
+	Stop    sessionsStopCmd    `cmd:"" help:"Close a session; its terminal stays readable."`
+	Pause   sessionsPauseCmd   `cmd:"" help:"Send nothing into a session for now."`
+	Resume  sessionsResumeCmd  `cmd:"" help:"Send again what is said from now on."`
+	Cleanup sessionsCleanupCmd `cmd:"" help:"Close a session and forget its conversation."`
+	Attach  sessionsAttachCmd  `cmd:"" help:"Look at a session, and type into it."`
+	Adopt   sessionsAdoptCmd   `cmd:"" help:"Take over a tmux session that has the name of a work item's."`
 }
 
 type sessionsAttachCmd struct {

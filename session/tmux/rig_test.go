@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,8 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"theloop/session/leaktest"
 	"theloop/testdata/harness/harnesslog"
 )
 
@@ -33,23 +33,30 @@ func TestMain(m *testing.M) {
 	os.Exit(runTests(m))
 }
 
+// temporary holds whatever the tests make; its name is short, since a socket's
+// path may have 107 bytes.
+var temporary string
+
 func runTests(m *testing.M) int {
-	dir, err := os.MkdirTemp("", "harness")
+	// They wait most of the time: for programs to start, for terminals to settle.
+	flag.Parse()
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
+	tools, err := os.MkdirTemp("", "harness")
 	if err != nil {
 		panic(err)
 	}
-	defer os.RemoveAll(dir)
-	harnessPath = filepath.Join(dir, "harness")
+	defer os.RemoveAll(tools)
+	harnessPath = filepath.Join(tools, "harness")
 	if out, err := exec.Command("go", "build", "-o", harnessPath, "theloop/testdata/harness").CombinedOutput(); err != nil {
 		fmt.Printf("build the harness: %v\n%s", err, out)
 		return 1
 	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil {
-		fmt.Println(err)
-		return 1
+	if temporary, err = os.MkdirTemp("/tmp", "lt"); err != nil {
+		panic(err)
 	}
-	return code
+	return leaktest.Run(m, temporary)
 }
 
 const testInstance = "0a1b2c3d"
@@ -65,7 +72,7 @@ type rig struct {
 // newRig makes the server object; no server runs yet. TMUX_TMPDIR must exist, or tmux would fall back to the user's own.
 func newRig(t *testing.T, change ...func(*Options)) *rig {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "lt")
+	dir, err := os.MkdirTemp(temporary, "r")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,152 @@
+package poller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"theloop/policy"
+	"theloop/record"
+	"theloop/workitem"
+)
+
+// cli is the source of a command that the operator gives on this machine.
+const cli = "cli"
+
+// Instruct decides on a command that the operator gives on this machine, as a
+// comment would (X4); only that a start needs no label. comments is the whole
+// thread; known says that it could be read: without it nothing is started or
+// sent, which the next cycle does. refused is the reason when the table refuses
+// the command; then nothing is done. It is pure.
+func Instruct(word policy.Command, item workitem.Item, comments []workitem.Comment, known bool, rec record.Record, f Facts) (_ Decision, refused string, err error) {
+	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	d.judge()
+	if known {
+		d.reopen()
+		if d.rec().Item.Ended() {
+			return Decision{}, "ended", nil // its old session is not proved gone yet
+		}
+		d.observe()
+		d.tidy()
+		d.see()
+	}
+	_, refused = d.order(record.Control{Command: string(word), Source: cli, RequestedAt: f.Now})
+	if refused != "" {
+		return Decision{}, refused, nil
+	}
+	if !word.Arming() {
+		d.dropPending()
+	}
+	d.level()
+	if known {
+		d.send()
+		d.owe()
+	}
+	decision, err := d.done()
+	return decision, "", err
+}
+
+// Obeyed is what became of a command that the operator gave.
+type Obeyed struct {
+	// Effect is what it did, a word of X4's table.
+	Effect string
+	// Later says that the tracker did not answer: what it brings up comes with the
+	// next cycle.
+	Later error
+}
+
+// RefusedError is returned for a command that the table refuses (X4).
+type RefusedError struct{ Command, Reason string }
+
+// Error says why, in words.
+func (e *RefusedError) Error() string {
+	words := map[string]string{
+		"nothing-to-resume": "there is no paused session to resume",
+		"spawn-policy":      "routing.spawnOnUnmatched lets no session start",
+		"ended":             "the work item has ended",
+		"unknown":           "the work item was never seen, and its tracker does not answer",
+	}[e.Reason]
+	return fmt.Sprintf("the-loop %s is refused: %s", e.Command, words)
+}
+
+// Obey carries out a command of the operator: read, decide, commit, act (X4).
+// It may run beside a Poller on the same parts. The source of the item is one of
+// o.Sources; without it, or when it does not answer, the command is recorded and
+// what is owed for it is left to the next cycle.
+func Obey(ctx context.Context, o Options, ref workitem.Ref, word policy.Command) (Obeyed, error) {
+	p := New(o)
+	p.makeRoom(ctx)
+	for range maxConflicts {
+		done, err := p.obey(ctx, ref, word)
+		if !errors.Is(err, record.ErrChanged) {
+			return done, err
+		}
+	}
+	return Obeyed{}, fmt.Errorf("%s: %w %d times in a row", ref, record.ErrChanged, maxConflicts)
+}
+
+func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command) (Obeyed, error) {
+	item, comments, unread := p.readOne(ctx, ref)
+	rec, err := p.Ledger.Record(ctx, ref)
+	if err != nil {
+		return Obeyed{}, fmt.Errorf("read the ledger: %w", err)
+	}
+	switch {
+	case unread != nil && rec.Item.Ref == "":
+		return Obeyed{}, errors.Join(&RefusedError{string(word), "unknown"}, unread)
+	case unread != nil:
+		item = workitem.Item{Ref: ref, URL: rec.Item.URL, Kind: rec.Item.Kind, Title: rec.Item.Title, Source: rec.Item.Source, State: workitem.Open}
+	}
+	if item.State == workitem.Closed || unread != nil && !rec.Item.EndedAt.IsZero() {
+		return Obeyed{}, &RefusedError{string(word), "ended"}
+	}
+	facts := p.facts(ctx, visit{item: item, unlisted: !rec.Item.OffListAt.IsZero()}, rec)
+	decision, refused, err := Instruct(word, item, comments, unread == nil, rec, facts)
+	switch {
+	case err != nil:
+		return Obeyed{}, fmt.Errorf("decide: %w", err)
+	case refused != "":
+		return Obeyed{}, &RefusedError{string(word), refused}
+	}
+	if err := p.commit(ctx, ref, rec.Item.Rev, decision, &Report{}); err != nil {
+		return Obeyed{}, err
+	}
+	p.act(decision, &Report{})
+	done := Obeyed{Later: unread}
+	for _, e := range decision.Events {
+		if e.Name == "control.command" {
+			done.Effect, _ = e.Fields["effect"].(string)
+		}
+	}
+	return done, nil
+}
+
+// errNoSource is why an item of no configured source cannot be read.
+var errNoSource = errors.New("no configured source has it")
+
+// readOne reads an item and its thread by number.
+func (p *Poller) readOne(ctx context.Context, ref workitem.Ref) (workitem.Item, []workitem.Comment, error) {
+	for _, src := range p.Sources {
+		if !holds(src.ID(), ref) {
+			continue
+		}
+		item, err := src.State(ctx, ref)
+		if err != nil {
+			return item, nil, fmt.Errorf("ask for its state: %w", err)
+		}
+		item.Source = src.ID()
+		comments, err := src.Comments(ctx, item)
+		if err != nil {
+			return item, nil, fmt.Errorf("read the comments: %w", err)
+		}
+		return item, comments, nil
+	}
+	return workitem.Item{}, nil, errNoSource
+}
+
+// holds reports whether a source is the one that an item is of: its id is the
+// item's key without the number.
+func holds(source string, ref workitem.Ref) bool {
+	key := ref.Key()
+	return len(key) > len(source) && key[:len(source)] == source && key[len(source)] == '#'
+}
