@@ -1,7 +1,9 @@
 package poller
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -161,4 +163,61 @@ func TestAGiveUpIsRearmed(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The decision trail says what became of an attempt that another process, or an
+// unanswered call, left behind, in the words of its catalogue; once each.
+func TestWhatIsToldOfARecovery(t *testing.T) {
+	start := func(w *world, ref workitem.Ref, id string) {
+		w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now})
+	}
+	for name, tt := range map[string]struct {
+		before func(*world, workitem.Ref, string)
+		run    string
+		want   string
+	}{
+		"it is in the ring": {func(w *world, ref workitem.Ref, id string) {
+			start(w, ref, id)
+			w.pane(ref, record.PaneLive, "life-1", "poll-comment-"+id)
+		}, "run-2", "mark"},
+		"its pane lives without it": {start, "run-2", "none"},
+		"its pane is gone":          {func(w *world, ref workitem.Ref, id string) { start(w, ref, id); w.pane(ref, record.PaneAbsent, "") }, "run-2", "none"},
+		"another process queued it": {func(*world, workitem.Ref, string) {}, "run-2", "never-started"},
+		"this process queued it":    {func(*world, workitem.Ref, string) {}, "run-1", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.started()
+			id := w.say(ref, "octocat", "hello")
+			w.cycle()
+			tt.before(w, ref, id)
+			w.restart(tt.run, "v1.0.0")
+			w.cycle()
+			w.cycle()
+			var told []string
+			for _, e := range w.events {
+				if e.Name == "poll.recovered" {
+					told = append(told, fmt.Sprint(e.Fields["proof"]))
+				}
+			}
+			if got := strings.Join(told, ","); got != tt.want {
+				t.Errorf("told %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
+// B2, D3: while a spawn may still land nothing else of its session is queued.
+func TestNothingIsQueuedWhileASpawnIsUndecided(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	w.change(ref, record.Start{On: record.OnNewPane, Until: w.now.Add(90 * time.Second)})
+	w.restart("run-2", "v1.0.0")
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.wantQueued()
+	w.cycle()
+	w.wantQueued("deliver poll-comment-" + id)
 }

@@ -38,6 +38,9 @@ func (c QueueSpawn) apply(r *Record) (bool, error) {
 }
 
 func (c GiveUpSpawn) apply(r *Record) (bool, error) {
+	if r.Item.Spawn.GaveUp {
+		return false, nil // its notice is owed once (B3)
+	}
 	return r.each("", opGiveUp, func(d *Delivery) {
 		d.Notice = NoticeOwed
 		r.Item.Spawn.GaveUp, r.Item.Spawn.Version = true, c.Version

@@ -23,7 +23,9 @@ func (c Observe) apply(r *Record) (bool, error) {
 	if same && !c.Resync {
 		return false, nil
 	}
-	i.ReadAt = c.ReadAt
+	if !c.ReadAt.IsZero() {
+		i.ReadAt = c.ReadAt
+	}
 	return true, nil
 }
 
@@ -114,6 +116,9 @@ func (c PutLink) apply(r *Record) (bool, error) {
 func (c End) apply(r *Record) (bool, error) {
 	if !r.Item.EndedAt.IsZero() {
 		return false, nil
+	}
+	if !r.Item.Known() { // it would be a tombstone whose rows are there
+		return false, fmt.Errorf("%w: it was never seen", ErrIllegal)
 	}
 	r.Item.EndedAt = c.At
 	return true, nil

@@ -260,3 +260,21 @@ func TestApplyIsPure(t *testing.T) {
 		t.Error("nothing changed and the revision moved")
 	}
 }
+
+// What would leave a record that means something else is refused or does
+// nothing.
+func TestWhatDoesNotApply(t *testing.T) {
+	var unseen Record
+	unseen = must(t, unseen, Observe{Item: workitem.Item{Ref: workitem.Ref{Provider: "github", Owner: "o", Repo: "r", Number: 1}}, ReadAt: at})
+	if _, _, err := Apply(unseen, []Change{End{At: at}}); !errors.Is(err, ErrIllegal) {
+		t.Error("an item that was never seen may end")
+	}
+	spent := must(t, seen(t), QueueSpawn{DeliveryID: "s", Run: "r"}, Fail{}, GiveUpSpawn{Version: "v1"}, PostNotice{})
+	if again := must(t, spent, GiveUpSpawn{Version: "v1"}); again.Item.Spawn.Notice != NoticePosted {
+		t.Error("a give-up owes its notice twice")
+	}
+	moved := must(t, unseen, Observe{Item: workitem.Item{Ref: workitem.Ref{Provider: "github", Owner: "o", Repo: "r", Number: 1}, Title: "new"}})
+	if !moved.Item.ReadAt.Equal(at) {
+		t.Error("the time of the last reading is lost")
+	}
+}
