@@ -27,7 +27,7 @@ type memory struct {
 	after   func([]record.Change) error
 }
 
-func newMemory(t *testing.T) *memory {
+func newMemory(t testing.TB) *memory {
 	return &memory{t: t, records: map[string]record.Record{}}
 }
 

@@ -64,12 +64,14 @@ func runTests(m *testing.M) int {
 // rig is a host on a real tmux server of the test's own, with a harness that
 // logs what reaches it, byte for byte.
 type rig struct {
-	t        *testing.T
+	t        testing.TB
 	dir      string // short: a socket's path may have 107 bytes
 	log      string
 	tmux     *tmux.Server
 	instance string
 	ledger   *memory
+	// stored is the ledger when it is a real one.
+	stored Ledger
 	host     *Host
 	settings Settings
 	events   []string
@@ -80,12 +82,12 @@ type rig struct {
 	dies bool
 }
 
-func newRig(t *testing.T, flags ...string) *rig {
+func newRig(t testing.TB, flags ...string) *rig {
 	t.Helper()
 	return newRigWith(t, tmux.Options{}, flags...)
 }
 
-func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
+func newRigWith(t testing.TB, o tmux.Options, flags ...string) *rig {
 	t.Helper()
 	dir, err := os.MkdirTemp(temporary, "r")
 	if err != nil {
@@ -133,8 +135,12 @@ func newRigWith(t *testing.T, o tmux.Options, flags ...string) *rig {
 
 func (r *rig) newHost(run string) *Host {
 	r.t.Helper()
+	var ledger Ledger = r.ledger
+	if r.stored != nil {
+		ledger = r.stored
+	}
 	h, err := New(Options{
-		Ledger: r.ledger, Tmux: r.tmux, Instance: r.instance, Host: testHost, Run: run,
+		Ledger: ledger, Tmux: r.tmux, Instance: r.instance, Host: testHost, Run: run,
 		Settings: func() Settings { return r.settings }, Authorized: members, Admit: admit,
 		Emit: func(event string, _ map[string]any) { r.events = append(r.events, event) },
 		Failpoint: func(name string) {

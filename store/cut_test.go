@@ -140,6 +140,9 @@ func withHarm(ctx context.Context, path string, whole, left []byte, use func(con
 		return err
 	}
 	l, err := store.Open(ctx, options(path))
+	if err == nil {
+		err = l.Damage(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -152,6 +155,9 @@ func withHarm(ctx context.Context, path string, whole, left []byte, use func(con
 		return err
 	}
 	failed := use(ctx, l)
+	if l.Damage(ctx) == nil {
+		failed = errors.New("it is said to be sound")
+	}
 	return errors.Join(failed, l.Close())
 }
 

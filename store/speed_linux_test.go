@@ -128,20 +128,27 @@ func BenchmarkSize(b *testing.B) {
 // when a compacted ledger is larger than three times the JSON in it.
 func TestSpeed(t *testing.T) {
 	path := filepath.Join(fastFolder(t), "ledger.db")
-	const records = 5000
+	const records = 2000
 	began := processorTime(t)
 	importAll(t, path, records)
-	took := processorTime(t) - began
-	t.Logf("%d records a second of processor time imported", int(records/took.Seconds()))
+	fastEnough(t, "records imported", records, processorTime(t)-began, importsPerSecond)
 	began = processorTime(t)
 	_, _ = listAll(t, path)
-	took = processorTime(t) - began
-	t.Logf("%d items a second of processor time listed", int(records/took.Seconds()))
+	fastEnough(t, "items listed", records, processorTime(t)-began, listedItems)
 	_, _, err := store.Compact(t.Context(), options(path))
 	must(t, err)
 	file, inside := sizes(t, path)
 	if ratio := float64(file) / float64(inside); ratio > sizePerJSON {
 		t.Errorf("the compacted file is %.1f times the JSON in it", ratio)
+	}
+}
+
+func fastEnough(t *testing.T, what string, n int, took time.Duration, aim float64) {
+	t.Helper()
+	rate := float64(n) / took.Seconds()
+	t.Logf("%.0f %s in a second of processor time", rate, what)
+	if rate < aim/gate/slowdown {
+		t.Errorf("%.0f %s a second; the aim is %.0f, and it is missed by more than %d times", rate, what, aim, gate)
 	}
 }
 

@@ -103,6 +103,16 @@ func (l *Ledger) present() error {
 	return damaged(l.opts.Path, reason)
 }
 
+// Damage returns the *DamagedError that makes the ledger unusable from now on,
+// and nil while it is none. It looks at the file, so that somebody who has
+// nothing to read or write notices as well.
+func (l *Ledger) Damage(ctx context.Context) error {
+	if err := l.view(ctx, l.uncut); isDamage(err) {
+		return err
+	}
+	return nil
+}
+
 // uncut is an error when the file has become shorter than what is in it.
 func (l *Ledger) uncut(tx *bolt.Tx) error {
 	info, err := l.file.Stat()
