@@ -42,7 +42,7 @@ func put(b *testing.B, l *store.Ledger, ref workitem.Ref, changes ...record.Chan
 		_, err = l.Commit(b.Context(), ref, rec.Item.Rev, changes)
 	}
 	if err != nil {
-		b.Fatal(err)
+		b.Error(err)
 	}
 }
 
@@ -64,7 +64,7 @@ func (r *rig) deliverOn(b *testing.B, l *store.Ledger, ref workitem.Ref, n int) 
 	item := octoItem()
 	item.Ref = ref
 	if got := r.host.Deliver(b.Context(), Delivery{Ref: ref, DeliveryID: id, Comment: c, Story: Story{Item: item}}); got != Done {
-		b.Fatalf("%s: %s", c.ID, got)
+		b.Errorf("%s: %s", c.ID, got)
 	}
 }
 
@@ -154,4 +154,3 @@ func percentiles(b *testing.B, took []time.Duration) {
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "p50-ms")
 	b.ReportMetric(float64(took[len(took)*99/100].Microseconds())/1000, "p99-ms")
 }
-

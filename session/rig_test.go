@@ -71,7 +71,7 @@ type rig struct {
 	instance string
 	ledger   *memory
 	// stored is the ledger when it is a real one.
-	stored Ledger
+	stored   Ledger
 	host     *Host
 	settings Settings
 	events   []string

@@ -19,12 +19,15 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
+	"theloop/session/leaktest"
 )
 
 // ttyd stands in for ttyd, a real server on a real port; the machine need not
 // have the package.
 var ttyd string
+
+// temporary marks, in their environment, what the tests start.
+var temporary string
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "poller" { // a process to be killed
@@ -47,12 +50,10 @@ func runTests(m *testing.M) int {
 	if err := os.Link(ttyd, ttyd+"-old"); err != nil {
 		panic(err)
 	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil {
-		fmt.Println(err)
-		return 1
+	if temporary, err = os.MkdirTemp("", "webterm"); err != nil {
+		panic(err)
 	}
-	return code
+	return leaktest.Run(m, temporary)
 }
 
 // freePort is a port that nobody has, for a moment.
@@ -88,7 +89,7 @@ func started(t *testing.T, o Options) (*Terminal, *record) {
 	t.Helper()
 	log := &record{}
 	o.Host, o.Port, o.Log = "localhost", freePort(t), slog.New(slog.NewTextHandler(log, nil))
-	o.Env = append(o.Env, "PATH="+os.Getenv("PATH"))
+	o.Env = append(o.Env, "PATH="+os.Getenv("PATH"), "HOME="+temporary+"/home")
 	if len(o.Command) == 0 {
 		o.Command = []string{"/bin/sh", "-c", `echo "args: $*"; env; read line; echo "heard $line"`, "sh", "--"}
 	}

@@ -20,6 +20,7 @@ import (
 type ledgerGroup struct {
 	List    ledgerListCmd    `cmd:"" help:"Every work item in the ledger."`
 	Inspect ledgerInspectCmd `cmd:"" help:"Everything about one work item."`
+	Why     ledgerWhyCmd     `cmd:"" help:"What was seen, decided and tried, and what happens next."`
 	Check   ledgerCheckCmd   `cmd:"" help:"Whether the ledger is sound."`
 	Backup  ledgerBackupCmd  `cmd:"" help:"A consistent copy, also while the poller runs."`
 	Compact ledgerCompactCmd `cmd:"" help:"Give back what the file does not need; the poller must be stopped."`

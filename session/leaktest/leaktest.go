@@ -19,7 +19,9 @@ const patience = 5 * time.Second
 
 // Run runs the tests of a package and returns the exit status: that of the tests,
 // or 1 when they left something behind. The folder is removed.
-func Run(m interface{ Run() int }, dir string) int {
+func Run(m interface{ Run() int }, dir string) int { return run(m, dir, patience) }
+
+func run(m interface{ Run() int }, dir string, patience time.Duration) int {
 	before := descriptors()
 	code := m.Run()
 	left := find(dir, before)

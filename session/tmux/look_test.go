@@ -69,6 +69,29 @@ func TestD4Unknown(t *testing.T) {
 	r.alive(server)
 }
 
+// D4: a socket's path that is too long is said, by tmux, and no server is started in another place.
+func TestD4SocketPathTooLong(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	r.spawned("loop-a")
+	long := filepath.Join(r.dir, strings.Repeat("a-long-name/", 12))
+	if err := os.MkdirAll(long, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	s := r.server()
+	s.env = append(withoutEnv(s.env, "TMUX_TMPDIR"), "TMUX_TMPDIR="+long)
+	if l := s.Look(t.Context(), Target{Name: "loop-a"}); l.State != Silent || !strings.Contains(l.Err.Error(), "too long") {
+		t.Errorf("%v %v", l.State, l.Err)
+	}
+	_, outcome, err := s.Spawn(t.Context(), Spawn{Name: "loop-b", Owner: owner("loop-b"), Order: r.order(r.logPath())})
+	if outcome == OK || err == nil || !strings.Contains(err.Error(), "too long") {
+		t.Errorf("spawn: %v %v", outcome, err)
+	}
+	if all := r.tmux("list-sessions", "-F", "#{session_name}"); all != "loop-a" {
+		t.Errorf("sessions: %q", all)
+	}
+}
+
 // D4, D2: a server whose socket was deleted is not gone, nor is one beside which a second was started.
 func TestD4LostSocket(t *testing.T) {
 	if runtime.GOOS != "linux" {

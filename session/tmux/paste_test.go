@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -217,6 +218,23 @@ func TestD3CopyMode(t *testing.T) {
 		want += bracketed(text)
 		same(t, log, want)
 	}
+}
+
+// D3: a program that was stopped gets what was pasted once it goes on (tmux wakes it by itself), each once.
+func TestD3StoppedProgram(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, log := r.spawned("loop-a")
+	r.signal(panePID(look), syscall.SIGSTOP)
+	want := ""
+	for i := range 3 {
+		text := strings.Repeat(fmt.Sprintf("line %d\n", i), 10_000)
+		if outcome, err := r.paste(look, fmt.Sprint(i), text); outcome != OK {
+			t.Fatal(outcome, err)
+		}
+		want += bracketed(text)
+	}
+	same(t, log, want)
 }
 
 // D3: tmux 3.3a dies, with every session, of a paste into a dead pane. The same again with panes that die between the

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"time"
+
+	"theloop/eventlog"
+	"theloop/localapi"
+	"theloop/view"
+	"theloop/workitem"
+)
+
+type ledgerWhyCmd struct {
+	format
+	What string `arg:"" placeholder:"REF|COMMENT" help:"A work item, a comment's id, or a comment's URL."`
+}
+
+// Help is shown by --help.
+func (ledgerWhyCmd) Help() string {
+	return `The chain of what was seen, decided and tried, with times, from the ledger and the decision trail, and what happens next.
+
+Example: the-loop ledger why IC_kwDOQ1aB7s6Zq001
+
+Exit codes: 0 found, 1 neither the ledger nor the trail knows it.`
+}
+
+// whyDoc is the JSON answer.
+type whyDoc struct {
+	Ref     string    `json:"ref"`
+	Comment string    `json:"comment"`
+	State   string    `json:"state"`
+	Steps   []whyStep `json:"steps"`
+	Next    string    `json:"next"`
+}
+
+type whyStep struct {
+	At    string `json:"at"`
+	Event string `json:"event"`
+	Words string `json:"words"`
+}
+
+// Run prints the chain.
+func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	root, cfg, err := d.root(g)
+	if err != nil {
+		return err
+	}
+	path, err := d.eventLog(root, cfg)
+	if err != nil {
+		return err
+	}
+	var doc whyDoc
+	err = d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
+		item, comment, err := c.find(ctx, r)
+		if err != nil {
+			return err
+		}
+		doc, err = why(item, comment, path)
+		return err
+	})
+	switch {
+	case err != nil:
+		return err
+	case c.json():
+		return d.printJSON(doc)
+	}
+	return d.print(whyText(doc))
+}
+
+// find returns the item, and the comment of it that is asked for, if one is.
+func (c *ledgerWhyCmd) find(ctx context.Context, r reader) (item localapi.Item, comment *localapi.Comment, err error) {
+	ref, notRef := workitem.ParseRefOrURL(c.What)
+	if notRef == nil {
+		if item, err = r.Item(ctx, ref); err != nil {
+			return item, nil, err
+		}
+		for i := range item.Comments {
+			if item.Comments[i].URL == c.What {
+				return item, &item.Comments[i], nil
+			}
+		}
+		if strings.Contains(c.What, "#issuecomment") || strings.Contains(c.What, "#discussion_r") || strings.Contains(c.What, "#pullrequestreview") {
+			return item, nil, fmt.Errorf("%s has no comment %s in the ledger: it was not seen yet, or it was removed from the ledger", item.Ref, c.What)
+		}
+		return item, nil, nil
+	}
+	if !workitem.ValidCommentID(c.What) {
+		return item, nil, notRef
+	}
+	var refs []workitem.Ref
+	err = r.Items(ctx, func(s localapi.Summary) error {
+		ref, err := workitem.ParseRef(s.Ref)
+		refs = append(refs, ref)
+		return err
+	})
+	if err != nil {
+		return item, nil, err
+	}
+	for _, ref := range refs {
+		if item, err = r.Item(ctx, ref); err != nil {
+			return item, nil, err
+		}
+		for i, row := range item.Comments {
+			if row.ID == c.What || workitem.SameComment(row.ID, c.What) {
+				return item, &item.Comments[i], nil
+			}
+		}
+	}
+	return item, nil, fmt.Errorf("no work item of the ledger has a comment %s: it was not seen yet, or its author's words were never read", c.What)
+}
+
+// why puts the chain together. A trail that is not there, or reaches back less
+// far than the ledger, leaves the chain shorter, not wrong.
+func why(item localapi.Item, comment *localapi.Comment, trail string) (whyDoc, error) {
+	doc := whyDoc{Ref: item.Ref, Steps: []whyStep{}}
+	if comment != nil {
+		doc.Comment = comment.ID
+		doc.State, _ = commentWords(*comment)
+		doc.Next = commentNext(*comment)
+	} else {
+		doc.State, doc.Next = item.State, itemNext(item)
+	}
+	_, err := eventlog.Read(trail, eventlog.Filter{WorkItem: item.Ref}, func(e eventlog.Entry) error {
+		if comment == nil || concerns(e, *comment) {
+			doc.Steps = append(doc.Steps, whyStep{e.Time.UTC().Format(time.RFC3339), e.Name, eventWords(e)})
+		}
+		return nil
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		err = nil
+	}
+	return doc, err
+}
+
+func concerns(e eventlog.Entry, c localapi.Comment) bool {
+	return e.Fields["comment_id"] == c.ID || c.DeliveryID != "" && e.Fields["delivery_id"] == c.DeliveryID
+}
+
+// eventWords puts an event into words.
+func eventWords(e eventlog.Entry) string {
+	field := func(name string) string { return fieldText(e.Fields[name]) }
+	switch e.Name {
+	case "poll.first_seen":
+		return "seen for the first time; what had been said was not sent"
+	case "poll.comment_forwarded":
+		return "queued for the session, attempt " + field("attempt")
+	case "poll.comment_dropped":
+		return outcomeOf(e, "reason")
+	case "poll.comment_settled":
+		return outcomeOf(e, "outcome")
+	case "poll.comment_failed":
+		return "given up after " + field("attempts") + " attempts"
+	case "poll.recovered":
+		return "an attempt of an earlier run was judged by its pane: " + field("proof")
+	case "dispatch.succeeded":
+		return "put into the session"
+	case "dispatch.failed":
+		return "the attempt failed: " + field("error")
+	case "dispatch.dropped":
+		return "not sent: " + field("reason")
+	case "control.command":
+		return field("command") + " by " + field("actor") + " was obeyed: " + field("effect")
+	case "control.rejected":
+		return field("command") + " by " + field("actor") + " was refused: " + field("reason")
+	case "session.spawned":
+		return "its session came up (" + field("tmux_target") + ")"
+	case "session.closed":
+		return "its session was closed"
+	}
+	return strings.ReplaceAll(e.Name, "_", " ")
+}
+
+func outcomeOf(e eventlog.Entry, field string) string {
+	text, _ := e.Fields[field].(string)
+	if words, ok := outcomeWords[text]; ok {
+		return words
+	}
+	return view.Line(text)
+}
+
+func commentNext(c localapi.Comment) string {
+	switch c.State {
+	case "delivered":
+		return "nothing: it was pasted into the pane; whether the agent read it is not known here"
+	case "pending":
+		return "the next cycle looks at its pane and sends it, or gives it up when its attempts are spent"
+	case "gave-up":
+		return "nothing by this release; another release tries it once more, and so does writing it again"
+	}
+	return "nothing: it stays as it is; write it again if it still matters"
+}
+
+func itemNext(item localapi.Item) string {
+	switch {
+	case item.State == "sealed" || item.State == "ended":
+		return "nothing, unless it is opened again"
+	case item.Control == nil:
+		return "somebody in routing.authorizedUsers has to say the start keyword on it"
+	case item.Spawn.GaveUp:
+		return "a new comment, or a start, tries to bring its session up again"
+	case item.Session == nil && item.Control.Command == "start":
+		return "the next cycle brings its session up"
+	case item.Control.Command == "stop" || item.Control.Command == "cleanup":
+		return "nothing until somebody says the start keyword"
+	case item.Control.Command == "pause":
+		return "nothing is sent until somebody says the resume keyword"
+	}
+	return "what is said on it next goes into its session"
+}
+
+func whyText(doc whyDoc) string {
+	var b strings.Builder
+	b.WriteString(view.Line(doc.Ref))
+	if doc.Comment != "" {
+		b.WriteString("  comment " + view.Line(doc.Comment))
+	}
+	b.WriteString("\n\n")
+	for _, s := range doc.Steps {
+		b.WriteString(s.At + "  " + view.Line(s.Words) + "\n")
+	}
+	if len(doc.Steps) == 0 {
+		b.WriteString("the decision trail says nothing of it\n")
+	}
+	b.WriteString("\nnow:  " + view.Line(doc.State) + "\nnext: " + view.Line(doc.Next) + "\n")
+	return b.String()
+}
