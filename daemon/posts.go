@@ -27,6 +27,10 @@ const (
 	postsStop = 2 * time.Second
 )
 
+// sparePlaces is what a session's queue takes beside the deliveries that the
+// poller allows it (D1): its close, an adoption, a forget.
+const sparePlaces = 8
+
 // posts does what is said on trackers: announcements, reactions, notices (D12).
 type posts struct {
 	queue    *dispatch.Queue

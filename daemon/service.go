@@ -88,7 +88,7 @@ func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err e
 			err = errors.Join(err, s.close())
 		}
 	}()
-	steps := []func(context.Context) error{s.takeLock, s.findTools, s.checkMissing, s.openLedger, s.checkEmpty, s.serve}
+	steps := []func(context.Context) error{s.takeLock, s.findTools, s.checkMissing, s.lookFirst, s.openLedger, s.checkEmpty, s.serve}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -266,6 +266,7 @@ func (s *service) assemble() (err error) {
 	}
 	s.queue = dispatch.New(dispatch.Options{
 		Concurrency: s.cfg.Routing.MaxConcurrentDispatches, Timeout: s.cfg.Routing.DispatchTimeout,
+		Bound: poller.MaxQueued + sparePlaces,
 		OnError: func(j dispatch.Job, err error) {
 			if !errors.Is(err, errFailed) {
 				s.o.Log.Error("a job failed", "work_item", j.Ref.String(), "job", j.ID, "error", err)
@@ -281,7 +282,7 @@ func (s *service) assemble() (err error) {
 func (s *service) parts() poller.Options {
 	return poller.Options{
 		Ledger: s.ledger, Sources: *s.posts.sources.Load(), Sessions: s.host,
-		Queue: work{s.queue, s.host, s.o.Log}, Settings: func() poller.Settings { return s.current().poller },
+		Queue: work{s.queue, s.host, s.o.Log, s.emit("sessions")}, Settings: func() poller.Settings { return s.current().poller },
 		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
 	}
 }
@@ -289,8 +290,15 @@ func (s *service) parts() poller.Options {
 // stopQueue lets jobs that run end and gives the others their attempts back
 // (B4).
 func (s *service) stopQueue() error {
-	held := s.queue.Stop(s.o.Drain)
-	_, err := poller.ReleaseAbandoned(context.Background(), s.ledger, deliveries(held), s.emit("poll"))
+	held := deliveries(s.queue.Stop(s.o.Drain))
+	if len(held) > 0 {
+		ids := make([]string, len(held))
+		for i, h := range held {
+			ids[i] = h.DeliveryID
+		}
+		s.emit("sessions")("dispatch.abandoned", map[string]any{"count": len(ids), "delivery_ids": ids})
+	}
+	_, err := poller.ReleaseAbandoned(context.Background(), s.ledger, held, s.emit("poll"))
 	return err
 }
 

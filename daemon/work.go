@@ -18,6 +18,7 @@ type work struct {
 	queue *dispatch.Queue
 	host  *session.Host
 	log   *slog.Logger
+	emit  func(string, map[string]any)
 }
 
 // Held returns the ids of what is queued or running for an item.
@@ -28,12 +29,16 @@ func (w work) Put(e poller.Effect) bool {
 	if e.Kind == poller.DoNotice { // posts have a queue of their own (C6)
 		return w.host.Notify(e.Ref, e.Comment.ID)
 	}
-	return w.queue.Put(dispatch.Job{Ref: e.Ref, ID: e.ID, Run: func(ctx context.Context) error {
+	taken := w.queue.Put(dispatch.Job{Ref: e.Ref, ID: e.ID, Run: func(ctx context.Context) error {
 		if w.do(ctx, e) == session.Failed {
 			return errFailed
 		}
 		return nil
 	}})
+	if spawn := e.Kind == poller.DoSpawn; taken && (spawn || e.Kind == poller.DoDeliver) {
+		w.emit("dispatch.queued", map[string]any{"work_item": e.Ref.String(), "delivery_id": e.ID, "spawn": spawn})
+	}
+	return taken
 }
 
 // errFailed only counts: the job has told of its failure itself.

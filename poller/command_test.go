@@ -254,15 +254,18 @@ func TestAStartDuringACloseIsOwedASession(t *testing.T) {
 				s := *w.records[ref.Key()].Session
 				s.Until = w.now.Add(time.Hour)
 				w.change(ref, record.PutSession{Session: s})
+				w.panes[ref.Key()] = record.Pane{State: record.PaneUnknown}
 			}
 			w.say(ref, "octocat", "the-loop start")
 			w.cycle()
 			if w.records[ref.Key()].Item.Control.Served {
 				t.Error("what is being closed serves it")
 			}
+			if got := w.take(); slices.ContainsFunc(got, func(s string) bool { return s != "close close" }) {
+				t.Errorf("queued %q before the close is through", got)
+			}
 			s := *w.records[ref.Key()].Session
 			s.Status, s.Until, s.EndedAt = record.Shut, time.Time{}, w.now
-			w.take()
 			w.change(ref, record.PutSession{Session: s})
 			w.pane(ref, record.PaneDead, "life-1")
 			w.cycle()
@@ -323,6 +326,106 @@ func TestAStopLeavesWhatHasStarted(t *testing.T) {
 	w.cycle()
 	w.want(ref, a, record.Pending, "")
 	w.want(ref, b, record.Settled, record.SessionStopped)
+	if got := w.take(); !slices.Contains(got, "close close") {
+		t.Errorf("queued %q: the close is to be behind what runs", got)
+	}
+}
+
+// X4: commands that were said between two cycles are obeyed in their order, each
+// on what the one before has made.
+func TestAPauseAndAResumeInOneCycle(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.say(ref, "octocat", "the-loop pause")
+	id := w.say(ref, "octocat", "the-loop resume")
+	w.cycle()
+	w.want(ref, id, record.Settled, record.ControlExecuted)
+	if s := w.records[ref.Key()].Session; s.Status != record.Active {
+		t.Errorf("the session is %s", s.Status)
+	}
+}
+
+// X6: a row runs a command once, also when its other words are edited; and a
+// keyword that was made one since is no command of words that are on their way.
+func TestAPendingCommentRunsItsCommandOnce(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id, plain := w.say(ref, "octocat", "the-loop start, and use MySQL"), w.say(ref, "octocat", "please halt the deploy")
+	w.cycle()
+	w.src.threads[ref.Key()][1].Body = "the-loop start, and use Postgres"
+	w.policy.Keywords = map[policy.Command]string{policy.Stop: "halt"}
+	w.cycle()
+	if n := w.told("control.command"); n != 2 {
+		t.Errorf("%d commands were obeyed", n)
+	}
+	w.want(ref, id, record.Pending, "")
+	w.want(ref, plain, record.Pending, "")
+	if row := w.row(ref, id); row.SHA256 != record.TextHash("the-loop start, and use Postgres") || row.Ran != "start" {
+		t.Errorf("the row is %+v", row)
+	}
+}
+
+// A1, A7: a listed bot's start counts until the bot is taken off.
+func TestABotsStart(t *testing.T) {
+	w := newWorld(t)
+	w.policy.AuthorizedUsers = append(w.policy.AuthorizedUsers, "copilot[bot]")
+	ref := w.open(1, "mallory")
+	w.say(ref, "Copilot", "the-loop start")
+	w.src.threads[ref.Key()][0].Author.Bot = true
+	w.cycle()
+	w.wantQueued("spawn poll-spawn-github-octo-repo-1-1")
+	w.policy.AuthorizedUsers = []string{"octocat", "Copilot"} // a person of that name
+	w.cycle()
+	w.wantQueued()
+}
+
+// A1, A2, X2: at first sight, too, nobody else's command is obeyed.
+func TestCommandsOfOthersBeforeWeLooked(t *testing.T) {
+	for name, tt := range map[string]struct{ author, body, outcome string }{
+		"a stranger's": {"mallory", "the-loop start", record.Unauthorized},
+		"our own":      {"octocat", "say the-loop start " + policy.Marker, record.SelfAuthored},
+		"two at once":  {"octocat", "the-loop start the-loop stop", record.FirstSight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.open(1, "octocat")
+			id := w.say(ref, tt.author, tt.body)
+			w.cycle()
+			w.want(ref, id, record.Baselined, tt.outcome)
+			if c := w.records[ref.Key()].Item.Control; c != nil {
+				t.Errorf("obeyed: %+v", c)
+			}
+			w.wantQueued()
+		})
+	}
+}
+
+// X4: a cleanup whose closed session lives again closes it again, and keeps what
+// its row knows until then; on an unknown nothing is dropped.
+func TestCleanupOfAClosedSession(t *testing.T) {
+	for name, tt := range map[string]struct {
+		pane   record.PaneState
+		queued []string
+	}{
+		"it lives again": {record.PaneLive, []string{"close close"}},
+		"tmux is silent": {record.PaneUnknown, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.started()
+			s := *w.records[ref.Key()].Session
+			s.Status, s.EndedAt, s.HarnessSessionID = record.Shut, w.now.Add(time.Hour), "the conversation"
+			w.change(ref, record.PutSession{Session: s}, control("cleanup", "octocat"))
+			w.pane(ref, tt.pane, "life-2")
+			w.cycle()
+			w.wantQueued(tt.queued...)
+			if s := w.records[ref.Key()].Session; s == nil || s.HarnessSessionID != "the conversation" {
+				t.Errorf("the row is %+v", s)
+			} else if live := tt.pane == record.PaneLive; live && (s.Status != record.Active || s.Identity != "life-2" || !s.EndedAt.IsZero()) {
+				t.Errorf("the row is %+v", s)
+			}
+		})
+	}
 }
 
 // X4: a pause holds a session that came up while it was on its way, also when

@@ -80,14 +80,15 @@ func (p *Poller) source(ctx context.Context, src Source, r *Report) record.Sourc
 		return row // an interrupted listing closes nothing (C2)
 	}
 	row.CompleteAt = p.Now()
-	p.unlisted(ctx, src, listed, open, r)
+	p.unlisted(ctx, visit{src: src, listed: listing.Date, open: open, unlisted: true}, listed, r)
 	return row
 }
 
 // visit is one item at its turn in a cycle.
 type visit struct {
-	src    Source
-	item   workitem.Item
+	src  Source
+	item workitem.Item
+	// listed is the tracker's clock at the listing (P1).
 	listed time.Time
 	open   unfinished
 	// unlisted says that the source's listing does not hold the item.

@@ -8,7 +8,6 @@ import (
 
 	"theloop/policy"
 	"theloop/record"
-	"theloop/workitem"
 )
 
 // X1: the thread so far is baselined, nothing of it is forwarded.
@@ -343,4 +342,21 @@ func TestTheQueueHasThreadOrder(t *testing.T) {
 	w.wantQueued("deliver poll-comment-"+a, "deliver poll-comment-"+b, "deliver poll-comment-"+c)
 }
 
-var _ = workitem.Issue
+// P4: a comment is found by either generation of its id, and keeps the one that
+// its row has.
+func TestACommentIsFoundByEitherId(t *testing.T) {
+	const older, newer = "MDEyOklzc3VlQ29tbWVudDI0NTE=", "IC_kwDOQ1aB7s4AAAmT"
+	w := newWorld(t)
+	ref := w.started()
+	w.say(ref, "octocat", "hello")
+	w.src.threads[ref.Key()][1].ID = older
+	w.cycle()
+	w.take()
+	w.change(ref, record.Fail{Comment: older})
+	w.src.threads[ref.Key()][1].ID = newer
+	w.cycle()
+	w.want(ref, newer, record.Pending, "")
+	if len(w.queued) != 1 || w.queued[0].ID != "poll-comment-"+older || w.queued[0].Comment.ID != older {
+		t.Errorf("queued %+v", w.queued)
+	}
+}

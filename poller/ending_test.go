@@ -305,12 +305,20 @@ func TestAnUnlistedItem(t *testing.T) {
 			if want := map[bool]int{true: 5, false: 1}[open]; len(w.src.asked) != want {
 				t.Errorf("asked for %d times, want %d", len(w.src.asked), want)
 			}
-			w.now = w.now.Add(2 * time.Hour)
+			w.say(ref, "mallory", "bump")
+			since := w.records[ref.Key()].Item.OffListAt
 			w.cycle()
-			if want := map[bool]int{true: 6, false: 2}[open]; len(w.src.asked) != want {
+			if at := w.records[ref.Key()].Item.OffListAt; !at.Equal(since) {
+				t.Error("it is taken off the list each time")
+			}
+			w.now = w.now.Add(2 * time.Hour)
+			for range 3 {
+				w.cycle()
+			}
+			if want := map[bool]int{true: 9, false: 2}[open]; len(w.src.asked) != want {
 				t.Errorf("asked for %d times after the full resync, want %d", len(w.src.asked), want)
 			}
-			w.cycle()
+			w.quietCycle()
 			w.set(ref, func(i *workitem.Item) { i.Labelled = true })
 			w.cycle()
 			if at := w.records[ref.Key()].Item.OffListAt; !at.IsZero() {
@@ -329,5 +337,45 @@ func TestItemsOfAnotherSourceAreNotAskedFor(t *testing.T) {
 	w.cycle()
 	if len(w.src.asked) != 0 {
 		t.Errorf("asked for %v", w.src.asked)
+	}
+}
+
+// P8: a start that was said after the ending and before the reopening was seen is
+// obeyed at once: the record of before is history.
+func TestAStartBesideAReopening(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.end(ref)
+	w.cycle()
+	w.take()
+	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now})
+	w.pane(ref, record.PaneDead, "life-1")
+	w.cycle()
+	w.set(ref, func(i *workitem.Item) { i.State, i.ClosedAt = workitem.Open, time.Time{} })
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	w.wantQueued("spawn poll-spawn-github-octo-repo-1-2")
+}
+
+// P1, story 16: the thread of an item that is asked for by number is read again
+// when it may have changed in the second of the listing.
+func TestAnUnlistedItemThatChangedInTheListingsSecond(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.set(ref, func(i *workitem.Item) { i.Labelled = false })
+	w.src.date = w.src.items[0].UpdatedAt
+	w.cycle()
+	w.src.threads[ref.Key()][0].Body = "the-loop start, edited in that second"
+	reads := w.src.reads
+	w.cycle()
+	if w.src.reads == reads {
+		t.Error("it was not read again")
+	}
+	w.src.date = w.now
+	w.cycle()
+	reads = w.src.reads
+	w.cycle()
+	if w.src.reads != reads {
+		t.Error("it is read for ever")
 	}
 }

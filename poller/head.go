@@ -83,7 +83,9 @@ func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 	case halted(d.rec()) == record.SessionStopped:
 		d.close("stopped")
 	case halted(d.rec()) == record.SessionPaused:
-		d.hold()
+		if d.column() == active { // it came up while the pause was on its way
+			d.do(record.SetStatus{Status: record.Paused, At: f.Now})
+		}
 	case d.ownerless() && d.rec().Item.Control.Arming():
 		d.once(DoAdopt, "adopted")
 	}

@@ -100,7 +100,8 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 	if item.State == workitem.Closed || unread != nil && !rec.Item.EndedAt.IsZero() {
 		return Obeyed{}, &RefusedError{string(word), "ended"}
 	}
-	facts := p.facts(ctx, visit{item: item, unlisted: !rec.Item.OffListAt.IsZero()}, rec)
+	// No listing says how far its updatedAt may be trusted (P1): it is not kept.
+	facts := p.facts(ctx, visit{item: item, listed: item.UpdatedAt, unlisted: !rec.Item.OffListAt.IsZero()}, rec)
 	decision, refused, err := Instruct(word, item, comments, unread == nil, rec, facts)
 	switch {
 	case err != nil:

@@ -8,19 +8,15 @@ import (
 )
 
 // level compares what is recorded with what is: a stop whose session still runs
-// is closed, a pause holds, a session nobody's row names is taken over (X7).
+// is closed, a session nobody's row names is taken over (X7). A pause is held
+// in the head of the cycle.
 func (d *decider) level() {
-	rec := d.rec()
-	switch halted(rec) {
-	case record.SessionStopped:
+	halt := halted(d.rec())
+	switch {
+	case halt == record.SessionStopped:
 		d.close("stopped")
 		d.tidy()
-		return
-	case record.SessionPaused:
-		d.hold()
-	}
-	switch {
-	case d.ownerless() && (d.started() || halted(rec) == record.SessionPaused):
+	case d.ownerless() && (d.started() || halt == record.SessionPaused):
 		d.stuck = true // what is pending waits for its session's row
 		d.once(DoAdopt, "adopted")
 	case d.ownerless():
@@ -38,13 +34,6 @@ func (d *decider) closing() bool {
 	return d.f.Held[string(DoClose)] || s != nil && !d.f.Now.After(s.Until)
 }
 
-// hold keeps a session quiet that came up while a pause was on its way.
-func (d *decider) hold() {
-	if d.column() == active {
-		d.do(record.SetStatus{Status: record.Paused, At: d.f.Now})
-	}
-}
-
 // tidy removes the row of a session that a cleanup has closed, before anything
 // that is said later can go on with it (X4).
 func (d *decider) tidy() {
@@ -58,17 +47,16 @@ func (d *decider) tidy() {
 }
 
 // close ends a session that is not meant to run: its row is open, or its pane
-// lives without one. A deadline that has not passed holds it back (D3). A row is
-// made where there was none, so that a kill before the close leaves nothing
-// behind that nobody knows of.
+// lives without one and gets one, so that a kill before the close leaves nothing
+// behind that nobody knows of. A deadline that has not passed holds it back (D3).
 func (d *decider) close(reason string) {
 	if d.f.Pane.State == record.PaneUnknown || d.undecided() {
 		return
 	}
-	if d.ownerless() && halted(d.rec()) == record.SessionStopped {
+	if d.ownerless() {
 		d.do(record.PutSession{Session: d.found()})
 	}
-	if d.session().Open() || d.ownerless() {
+	if d.session().Open() {
 		d.once(DoClose, reason)
 	}
 }

@@ -108,6 +108,7 @@ func TestAnOccupiedNameIsSaidOnce(t *testing.T) {
 		}
 		return n
 	}
+	w.say(ref, "mallory", "bump")
 	w.cycle()
 	if said() != 0 {
 		t.Error("said although nothing waits")
@@ -147,5 +148,33 @@ func TestAnOccupiedNameCostsAnItemThatStartsAloneNothing(t *testing.T) {
 	}
 	if n := w.told("dispatch.dropped"); n != 1 {
 		t.Errorf("said %d times", n)
+	}
+}
+
+// X7, D4: a session that is not seen to live serves no start, and none is closed
+// on an unknown.
+func TestAnUnknownSessionServesNothing(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.panes[ref.Key()] = record.Pane{State: record.PaneUnknown}
+	w.change(ref, record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+	w.cycle()
+	if w.records[ref.Key()].Item.Control.Served {
+		t.Error("an unknown session serves the start")
+	}
+	w.change(ref, control("stop", "octocat"))
+	w.cycle()
+	w.wantQueued()
+}
+
+// D6: names are made of the ref as it was first spelled.
+func TestTheFirstSpellingStays(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.src.items[0].Ref.Owner = "Octo"
+	w.say(w.src.items[0].Ref, "octocat", "hello")
+	w.cycle()
+	if len(w.queued) != 1 || w.queued[0].Ref != ref {
+		t.Errorf("queued %+v", w.queued)
 	}
 }

@@ -104,13 +104,13 @@ func (p *Poller) foreseeSource(ctx context.Context, src Source, open unfinished,
 	}
 	for _, ref := range known {
 		if !listed[ref.Key()] {
-			p.foreseeUnlisted(ctx, src, ref, open, v)
+			p.foreseeUnlisted(ctx, visit{src: src, listed: listing.Date, open: open, unlisted: true}, ref, v)
 		}
 	}
 }
 
-func (p *Poller) foreseeUnlisted(ctx context.Context, src Source, ref workitem.Ref, open unfinished, v *Preview) {
-	item, err := src.State(ctx, ref)
+func (p *Poller) foreseeUnlisted(ctx context.Context, at visit, ref workitem.Ref, v *Preview) {
+	item, err := at.src.State(ctx, ref)
 	if errors.Is(err, workitem.ErrGone) {
 		item, err = workitem.Item{Ref: ref, State: workitem.Closed}, nil
 	}
@@ -118,8 +118,8 @@ func (p *Poller) foreseeUnlisted(ctx context.Context, src Source, ref workitem.R
 		v.fail(fmt.Errorf("%s: ask for its state: %w", ref, err))
 		return
 	}
-	item.Source = src.ID()
-	p.foresee(ctx, visit{src: src, item: item, open: open, unlisted: true}, v)
+	at.item, at.item.Source = item, at.src.ID()
+	p.foresee(ctx, at, v)
 }
 
 func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {

@@ -221,3 +221,88 @@ func TestNothingIsQueuedWhileASpawnIsUndecided(t *testing.T) {
 	w.cycle()
 	w.wantQueued("deliver poll-comment-" + id)
 }
+
+// What was removed with the oldest rows is not sent again.
+func TestACommentOfARemovedRowIsLate(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "long ago")
+	rec := w.records[ref.Key()]
+	rec.Item.LateUntil = w.now
+	w.records[ref.Key()] = rec
+	fresh := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.want(ref, id, record.Baselined, record.Late)
+	w.wantQueued("deliver poll-comment-" + fresh)
+}
+
+// A6, A7: what has started is not judged anew, whatever becomes of its text and
+// of its author; its outcome decides.
+func TestWhatHasStartedIsNotJudgedAnew(t *testing.T) {
+	for name, edit := range map[string]func(*world, *workitem.Comment){
+		"edited":          func(_ *world, c *workitem.Comment) { c.Body = "other words" },
+		"now a command":   func(_ *world, c *workitem.Comment) { c.Body = "the-loop stop" },
+		"now our own":     func(_ *world, c *workitem.Comment) { c.Body = policy.Marker },
+		"of somebody new": func(w *world, _ *workitem.Comment) { w.policy.AuthorizedUsers = []string{"octocat"} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.started()
+			id := w.say(ref, "hubot", "hello")
+			w.cycle()
+			w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now.Add(time.Hour)})
+			before := w.row(ref, id)
+			edit(w, &w.src.threads[ref.Key()][1])
+			if r := w.cycle(); len(r.Errors) > 0 {
+				t.Error(r.Errors)
+			}
+			if row := w.row(ref, id); row != before {
+				t.Errorf("the row is %+v", row)
+			}
+		})
+	}
+}
+
+// B6, B7: a re-armed comment is something new for the spawn as well.
+func TestARearmGivesTheSpawnItsBudgetBack(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	id := w.say(ref, "octocat", "hello")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Start{Comment: id, On: record.OnNewPane, Until: w.now}, record.Fail{Comment: id, MayRepeat: true})
+	}
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Fail{MayRepeat: true})
+	}
+	w.cycle()
+	if s := w.records[ref.Key()].Item.Spawn; !s.GaveUp || w.row(ref, id).State != record.GaveUp {
+		t.Fatalf("the spawn row is %+v, the comment %s", s, w.row(ref, id).State)
+	}
+	w.restart("run-2", "v1.0.1")
+	w.cycle()
+	w.wantQueued("deliver poll-comment-" + id)
+	if s := w.records[ref.Key()].Item.Spawn; s.GaveUp || s.Attempts != 0 {
+		t.Errorf("the spawn row is %+v", s)
+	}
+}
+
+// B2, I2: a give-up does not hold up what was said behind it.
+func TestAGiveUpMakesWayForTheNext(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	a, b := w.say(ref, "octocat", "a"), w.say(ref, "octocat", "b")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Fail{Comment: a})
+	}
+	w.cycle()
+	w.want(ref, a, record.GaveUp, "")
+	w.wantQueued("deliver poll-comment-" + b)
+}

@@ -3,7 +3,9 @@ package poller
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"theloop/record"
 )
@@ -99,4 +101,55 @@ func TestAQueueHoldsFiftyJobs(t *testing.T) {
 			t.Errorf("comment %d has %d attempts", i, row.Attempts)
 		}
 	}
+}
+
+// D1: what a session is told while it comes up needs no place of its own, nor does
+// what it is told at once.
+func TestASessionTakesOnePlace(t *testing.T) {
+	w := newWorld(t)
+	for n := 1; n <= 2; n++ {
+		w.say(w.open(n, "octocat"), "octocat", "the-loop start")
+		w.cycle()
+		w.bringUp(issue(n))
+		w.pane(issue(n), record.PaneDead, "life-1")
+	}
+	w.max = 2
+	w.say(issue(1), "octocat", "a")
+	w.say(issue(1), "octocat", "b")
+	w.say(issue(2), "octocat", "a")
+	w.cycle()
+	want := []string{"deliver poll-comment-c2", "deliver poll-comment-c3", "deliver poll-comment-c2"}
+	var got []string
+	for _, e := range w.queued {
+		got = append(got, string(e.Kind)+" "+e.ID)
+	}
+	if !slices.Equal(got, want) {
+		t.Fatalf("queued %q, want %q", got, want)
+	}
+	w.say(issue(1), "octocat", "c") // no place is left, and it needs none
+	w.cycle()
+	w.wantQueued(append(want, "deliver poll-comment-c4")...)
+}
+
+// D1: a close that is on its way brings nothing up.
+func TestACloseHasNoPlace(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now.Add(time.Hour)},
+		record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+	w.pane(ref, record.PaneDead, "life-1")
+	w.max, w.held[ref.Key()] = 0, []string{"close", "adopt"}
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	if len(w.queued) > 0 {
+		t.Errorf("queued %+v", w.queued)
+	}
+	w.max = 1
+	w.held[ref.Key()] = []string{"adopt"}
+	w.src.threads[ref.Key()] = w.src.threads[ref.Key()][:1]
+	w.cycle()
+	w.want(ref, id, record.Settled, record.Deleted)
+	w.wantQueued() // what is to be adopted has its place
+	w.cycle()
+	w.wantQueued("spawn poll-spawn-github-octo-repo-1-2")
 }

@@ -21,7 +21,7 @@ func (d *decider) send() {
 		switch {
 		case d.f.Held[row.DeliveryID] && row.InHand():
 			continue
-		case row.Started(), d.stuck, queued >= MaxQueued:
+		case d.stuck, queued >= MaxQueued: // an undecided attempt is stuck as well
 			return
 		case d.spent(row.Delivery):
 			d.giveUp(row)

@@ -10,10 +10,10 @@ import (
 
 // unlisted deals with the items of a source that its complete listing does not
 // hold: each is asked for by number, since absence alone proves nothing (P8).
-func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]bool, open unfinished, r *Report) {
-	refs, err := p.Ledger.Known(ctx, src.ID())
+func (p *Poller) unlisted(ctx context.Context, v visit, listed map[string]bool, r *Report) {
+	refs, err := p.Ledger.Known(ctx, v.src.ID())
 	if err != nil {
-		r.fail(fmt.Errorf("read the known items of %s: %w", src.ID(), err))
+		r.fail(fmt.Errorf("read the known items of %s: %w", v.src.ID(), err))
 		return
 	}
 	for _, ref := range refs {
@@ -23,9 +23,9 @@ func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]boo
 		if listed[ref.Key()] {
 			continue
 		}
-		err := p.guard(func() error { return p.ask(ctx, src, ref, open, r) })
+		err := p.guard(func() error { return p.ask(ctx, v, ref, r) })
 		if limited(err) {
-			p.sourceFailed(src, err, r)
+			p.sourceFailed(v.src, err, r)
 			return
 		}
 		if err != nil && !cut(ctx, err) {
@@ -37,27 +37,28 @@ func (p *Poller) unlisted(ctx context.Context, src Source, listed map[string]boo
 // ask reads one unlisted item by number and decides it like any other. Those
 // that were found open before wait for the full resync, unless something of
 // theirs is unfinished.
-func (p *Poller) ask(ctx context.Context, src Source, ref workitem.Ref, open unfinished, r *Report) error {
+func (p *Poller) ask(ctx context.Context, v visit, ref workitem.Ref, r *Report) error {
 	rec, err := p.Ledger.Record(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("read the ledger: %w", err)
 	}
-	_, busy := open[ref.Key()]
+	_, busy := v.open[ref.Key()]
 	if !rec.Item.OffListAt.IsZero() && !busy && p.Now().Sub(rec.Item.OffListAt) < p.Settings().FullResync {
 		return nil
 	}
-	item, err := src.State(ctx, ref)
+	item, err := v.src.State(ctx, ref)
 	switch {
 	case errors.Is(err, workitem.ErrGone):
-		item = workitem.Item{
+		v.gone = true
+		v.item = workitem.Item{
 			Ref: ref, Kind: rec.Item.Kind, URL: rec.Item.URL, Title: rec.Item.Title, Source: rec.Item.Source,
 			Author:       workitem.Author{Login: rec.Item.Author, ID: rec.Item.AuthorID},
 			CommentCount: rec.Item.CommentCount, State: workitem.Closed,
 		}
-		return p.settle(context.WithoutCancel(ctx), visit{src: src, item: item, unlisted: true, gone: true}, nil, r)
+		return p.settle(context.WithoutCancel(ctx), v, nil, r)
 	case err != nil:
 		return fmt.Errorf("ask for its state: %w", err)
 	}
-	item.Source = src.ID()
-	return p.step(ctx, visit{src: src, item: item, open: open, unlisted: true}, r)
+	v.item, v.item.Source = item, v.src.ID()
+	return p.step(ctx, v, r)
 }

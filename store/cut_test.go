@@ -241,3 +241,48 @@ func cutRace(path string, whole []byte, size int) error {
 	}
 	return errors.Join(err, l.Close())
 }
+
+// TestReaderOutlivesDamage: a transaction that is open when the first pages of
+// the file go ends, whatever is asked meanwhile: nobody dies with the locks that
+// it needs for that.
+func TestReaderOutlivesDamage(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("Windows does not cut a file that is mapped")
+	}
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	populate(t, path, 5)
+	l := open(t, path)
+	slow := slowWriter{begun: make(chan struct{}), goOn: make(chan struct{})}
+	ended := make(chan error)
+	go func() { ended <- l.Backup(t.Context(), slow) }()
+	<-slow.begun
+	must(t, os.Truncate(path, 0))
+	for name, use := range uses() {
+		if err := use(t.Context(), l); err == nil || !mayFail(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	close(slow.goOn)
+	select {
+	case err := <-ended:
+		if err == nil || !mayFail(err) {
+			t.Errorf("the reader: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Fatal("the reader waits for ever")
+	}
+	shut(t, l)
+}
+
+// slowWriter takes its first bytes and waits.
+type slowWriter struct{ begun, goOn chan struct{} }
+
+func (w slowWriter) Write(b []byte) (int, error) {
+	select {
+	case <-w.begun:
+	default:
+		close(w.begun)
+		<-w.goOn
+	}
+	return len(b), nil
+}

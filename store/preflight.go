@@ -154,6 +154,8 @@ func metaAt(f io.ReaderAt, offset int64) (m metaPage, reason string, err error) 
 	sum := fnv.New64a()
 	_, _ = sum.Write(body[:metaSize-8])
 	switch {
+	case n == 0:
+		return m, "is cut short: its first page is not there", nil
 	case m.magic != metaMagic:
 		return m, fmt.Sprintf("is no ledger: it begins with %q", page[:min(n, pageHeader)]), nil
 	case m.version != metaVersion:

@@ -22,6 +22,7 @@ type cli struct {
 	Version     versionCmd  `cmd:"" help:"Which release this is."`
 	SessionExec execCmd     `cmd:"" hidden:"" help:"Runs in the pane of a session; not for people."`
 	SessionView viewCmd     `cmd:"" hidden:"" help:"Runs in the web terminal; not for people."`
+	LedgerLook  lookCmd     `cmd:"" hidden:"" help:"Looks at a ledger after an unclean stop; not for people."`
 }
 
 // Global are the flags that every command has, before or after the verb.

@@ -261,3 +261,38 @@ func (l *life) read(name string) string {
 	}
 	return string(text)
 }
+
+// After an unclean stop the whole ledger is looked at before it is used: one that
+// was damaged meanwhile refuses the start, by name, and stays as it is.
+func damagedMeanwhile(l *life) {
+	for n := 1; n <= 40; n++ {
+		l.item(n, false)
+	}
+	l.must("poll", "start", "--once")
+	p := l.start("--interval", "1h")
+	l.ready(p.Process.Pid)
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	sound := l.read(".the-loop/ledger.db")
+	const page = 4096
+	harmed, pages := []byte(sound), 0
+	for at := 4 * page; at < len(harmed); at += page { // those that opening it does not look at
+		if strings.Contains(sound[at:at+page], "inbox:local/demo") {
+			copy(harmed[at:], strings.Repeat("\xff", 16))
+			pages++
+		}
+	}
+	if pages == 0 {
+		l.Fatal("no page was harmed")
+	}
+	l.write(".the-loop/ledger.db", string(harmed))
+	a := l.run("poll", "start", "--once")
+	if a.code != 1 || a.stdout != "" || !strings.Contains(a.stderr, "the-loop: the ledger "+l.path(".the-loop/ledger.db")+" ") {
+		l.Errorf("exit code %d: %s%s", a.code, a.stdout, a.stderr)
+	}
+	if l.read(".the-loop/ledger.db") != string(harmed) {
+		l.Error("the damaged ledger was changed")
+	}
+	l.write(".the-loop/ledger.db", sound)
+	l.settled()
+}

@@ -41,6 +41,8 @@ func TestLifecycle(t *testing.T) {
 		"Suspended":             suspended,
 		"RefusedStartsLeaveAll": refusedStartsLeaveAll,
 		"SecondSignalThenKill":  secondSignalThenKill,
+		"DamagedMeanwhile":      damagedMeanwhile,
+		"HeartbeatIsWhole":      heartbeatIsWhole,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -2,6 +2,7 @@ package main_test
 
 import (
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
@@ -201,4 +202,34 @@ func (l *life) hashes() string {
 		l.Fatal(err)
 	}
 	return b.String()
+}
+
+// U3: whoever reads the heartbeat in a tight loop, while a cycle follows the other
+// and the poller is killed and started again, finds it whole and there.
+func heartbeatIsWhole(l *life) {
+	p := l.start("--interval", "0.01")
+	l.ready(p.Process.Pid)
+	reads, path := 0, l.path(".the-loop/poll-status.json")
+	for round := range 3 {
+		for before := l.count("poll.cycle", 0); l.count("poll.cycle", 0) < before+20; {
+			for range 500 {
+				text, err := os.ReadFile(path)
+				if err != nil || !json.Valid(text) || len(text) < 100 {
+					l.Fatalf("read %d: %v: %q", reads, err, text)
+				}
+				reads++
+			}
+		}
+		p.signal(syscall.SIGKILL)
+		p.wait()
+		if round < 2 {
+			p = l.start("--interval", "0.01")
+		}
+	}
+	l.must("poll", "start", "--once")
+	left, err := filepath.Glob(l.path(".the-loop/.poll-status.json.*"))
+	if err != nil || len(left) > 0 {
+		l.Errorf("left behind: %v, %v", left, err)
+	}
+	l.Logf("%d reads", reads)
 }

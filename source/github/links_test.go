@@ -140,6 +140,19 @@ func TestLinksCost(t *testing.T) {
 	}
 }
 
+// P3: what is linked by hand later on is seen when it is asked for again.
+func TestLinkedLater(t *testing.T) {
+	w := pulls(t, githubtest.Options{})
+	s := w.source(t)
+	number := w.AddPullRequest(octo, githubtest.PullRequest{Author: "octocat", Branch: "x"})
+	for _, want := range []string{"", "octo/repo#2", "octo/other#1 octo/repo#1"} {
+		w.SetCloses(octo, number, strings.Fields(want)...)
+		if links, err := w.links(t, s, number); err != nil || described(links) != want+", branch x" {
+			t.Errorf("%q, %v, want %q", described(links), err, want)
+		}
+	}
+}
+
 // P3: the issue that a branch is named after is one only when it is there; when
 // that cannot be told nothing is, since the target is chosen for good.
 func TestNamedIssue(t *testing.T) {
