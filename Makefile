@@ -8,7 +8,7 @@ ROUNDS  ?= 300
 # What must also build where tmux and flock are not: the packages that decide.
 WINDOWS = ./lock ./store ./record ./poller ./policy ./migrate ./workitem
 
-.PHONY: build demo test soak bench check lint cross clean
+.PHONY: build demo test soak bench check lint cross faults clean
 
 build: ## the program, as bin/the-loop
 	$(GO) build -trimpath -ldflags '-X main.version=$(VERSION)' -o bin/the-loop ./cmd/the-loop
@@ -29,7 +29,7 @@ soak: ## the long forms: ROUNDS=1000 make soak
 bench: ## the benchmarks; their figures are ratios and aims, never gates
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
-check: lint cross test ## what CI runs
+check: lint cross faults test ## what CI runs
 
 lint:
 	@test -z "$$(gofmt -l .)" || { gofmt -l . | sed 's/^/not gofmt: /'; exit 1; }
@@ -43,6 +43,9 @@ cross:
 	GOOS=linux GOARCH=arm64 $(GO) build ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build ./...
 	GOOS=windows GOARCH=amd64 $(GO) vet $(WINDOWS)
+
+faults: ## that every row of docs/faults.md has its test, or a reason
+	@scripts/faults
 
 clean:
 	rm -rf bin build

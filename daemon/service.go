@@ -228,12 +228,12 @@ func (s *service) serve(ctx context.Context) error {
 	if err := s.assemble(); err != nil {
 		return errors.Join(err, l.Close())
 	}
-	if err := s.openWeb(ctx); err != nil {
-		return errors.Join(err, l.Close())
-	}
 	local := s.local()
 	local.Status, local.Kick = s.status, s.kicks.ask
 	s.onClose(localapi.Serve(l, local, s.o.Log).Close)
+	if err := s.openWeb(ctx); err != nil {
+		return err
+	}
 	s.onClose(s.stopQueue)
 	return nil
 }

@@ -228,6 +228,7 @@ func TestAHarnessThatExitsAtOnceIsGivenUp(t *testing.T) {
 		t.Errorf("the spawn row is %+v", s)
 	}
 	w.quietCycle()
+	w.unreadCycle()
 	w.say(ref, "octocat", "the-loop start")
 	w.cycle()
 	w.wantQueued("spawn poll-spawn-github-octo-repo-1-4")

@@ -237,7 +237,7 @@ func TestCleanupLeavesAnotherMachinesSession(t *testing.T) {
 	if s := w.records[ref.Key()].Session; s == nil || s.Host != "there" {
 		t.Errorf("its row is %+v", s)
 	}
-	w.quietCycle()
+	w.unreadCycle()
 }
 
 // X7: a start that is said while the session is being closed is served by none,

@@ -141,7 +141,7 @@ func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
 		r.ItemsSeen++
 		return nil
 	}
-	comments, err := p.comments(ctx, v, rec)
+	comments, err := p.comments(ctx, v)
 	if err == nil {
 		err = ctx.Err() // it was still being read when the stop came (C1)
 	}
@@ -155,12 +155,7 @@ func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
 	return p.settle(context.WithoutCancel(ctx), v, comments, r)
 }
 
-// comments reads the thread. That of an item that is long forgotten is not
-// asked for.
-func (p *Poller) comments(ctx context.Context, v visit, rec record.Record) ([]workitem.Comment, error) {
-	if rec.Item.Sealed() && v.item.State == workitem.Closed {
-		return nil, nil
-	}
+func (p *Poller) comments(ctx context.Context, v visit) ([]workitem.Comment, error) {
 	comments, err := v.src.Comments(ctx, v.item)
 	if err != nil {
 		return nil, fmt.Errorf("read the comments: %w", err)

@@ -47,6 +47,52 @@ func TestAnUpdateInTheListingsOwnSecondIsReadAgain(t *testing.T) {
 	_ = ref
 }
 
+// What a listing says of an item is reason enough to read it, whether its time of
+// update has moved or not.
+func TestWhatAListingChangesIsRead(t *testing.T) {
+	for name, edit := range map[string]func(*workitem.Item){
+		"its title":              func(i *workitem.Item) { i.Title = "another" },
+		"its number of comments": func(i *workitem.Item) { i.CommentCount++ },
+		"its source":             func(i *workitem.Item) { i.Source = "github:octo/other" },
+		"its time of update":     func(i *workitem.Item) { i.UpdatedAt = i.UpdatedAt.Add(time.Second) },
+		"nothing":                nil,
+		"that it is on it again": func(i *workitem.Item) { i.Labelled = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.started()
+			w.src.items[0].Labelled = name != "that it is on it again"
+			w.cycle()
+			w.cycle()
+			if edit == nil {
+				w.unreadCycle()
+				return
+			}
+			edit(&w.src.items[0])
+			reads := w.src.reads
+			w.cycle()
+			if w.src.reads == reads {
+				t.Error("it was not read")
+			}
+			if at := w.records[ref.Key()].Item.OffListAt; !at.IsZero() {
+				t.Errorf("off the list since %s", at)
+			}
+		})
+	}
+}
+
+// Without a full resync an unchanged item is not read.
+func TestWithoutAFullResync(t *testing.T) {
+	w := newWorld(t)
+	w.resync = 0
+	w.started()
+	w.cycle()
+	for range 3 {
+		w.now = w.now.Add(24 * time.Hour)
+		w.unreadCycle()
+	}
+}
+
 // The full resync reads an unchanged item once in its time, and writes that
 // down.
 func TestTheFullResyncReadsAnUnchangedItem(t *testing.T) {
@@ -71,12 +117,19 @@ func TestAStopBetweenItems(t *testing.T) {
 		w.say(w.open(n, "octocat"), "octocat", "the-loop start")
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	w.beforeCommit = stop // the stop comes when item 1 is decided
+	var after []string
+	w.beforeCommit = func() { // the stop comes when item 1 is decided
+		stop()
+		w.trace = func(what string) { after = append(after, what) }
+	}
 	r := w.poller.Cycle(ctx)
 	if !r.Interrupted || len(r.Errors) != 0 {
 		t.Errorf("interrupted %v, errors %v", r.Interrupted, r.Errors)
 	}
 	w.wantQueued("spawn poll-spawn-github-octo-repo-1-1")
+	if len(after) > 0 {
+		t.Errorf("after the stop it still reads: %v", after)
+	}
 	if len(w.records) != 1 {
 		t.Errorf("%d items were committed", len(w.records))
 	}
@@ -137,6 +190,9 @@ func TestAClosedItemEndsInOrder(t *testing.T) {
 	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now})
 	w.pane(ref, record.PaneDead, "life-1")
 	w.cycle()
+	if n := w.told("poll.closure_detected"); n != 1 {
+		t.Errorf("the ending is told of %d times", n)
+	}
 	rec := w.records[ref.Key()]
 	if !rec.Item.Sealed() || rec.Comments.Len() != 0 || rec.Session == nil {
 		t.Errorf("left: %+v", rec.Item)
@@ -200,7 +256,6 @@ func TestALabelRemovedLeavesTheSessionAlone(t *testing.T) {
 func TestAnUnansweredItemIsLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
-	item := w.src.items[0]
 	w.src.items = nil
 	w.src.stateErr = map[string]error{ref.Key(): errTracker}
 	r := w.cycle()
@@ -212,7 +267,6 @@ func TestAnUnansweredItemIsLeftAlone(t *testing.T) {
 	if !w.records[ref.Key()].Item.Ended() {
 		t.Error("proved gone and not ended")
 	}
-	_ = item
 }
 
 // F1, F2: every item's decision is committed before the next is looked at, and

@@ -52,23 +52,9 @@ func (d *decider) end() {
 	}
 	d.lastWords()
 	d.send()
-	if len(d.rec().Comments.Pending()) > 0 || d.carries() {
-		return
+	if len(d.rec().Comments.Pending()) == 0 && !d.bury() {
+		d.close("ended") // behind what its queue holds
 	}
-	if d.bury() {
-		return
-	}
-	d.close("ended")
-}
-
-// carries says that a delivery is queued or running.
-func (d *decider) carries() bool {
-	for id := range d.f.Held {
-		if id != string(DoClose) {
-			return true
-		}
-	}
-	return false
 }
 
 // lastWords gives the comments written before the end their last chance: a

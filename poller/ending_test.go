@@ -379,3 +379,55 @@ func TestAnUnlistedItemThatChangedInTheListingsSecond(t *testing.T) {
 		t.Error("it is read for ever")
 	}
 }
+
+// A7, P8: somebody taken off the list has no last words.
+func TestTheLastWordsOfSomebodyTakenOffTheList(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.panes[ref.Key()] = record.Pane{State: record.PaneUnknown}
+	id := w.say(ref, "hubot", "thanks")
+	w.cycle()
+	w.policy.AuthorizedUsers = []string{"octocat"}
+	w.pane(ref, record.PaneLive, "life-1")
+	w.end(ref)
+	w.cycle()
+	w.want(ref, id, record.Settled, record.Revoked)
+}
+
+// P8: the old session of a reopened item is closed also over words that were
+// still to be delivered to it.
+func TestTheOldSessionOfAReopenedItemIsClosed(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "last words")
+	w.end(ref)
+	w.cycle()
+	w.take()
+	w.change(ref, record.Fail{Comment: id})
+	w.set(ref, func(i *workitem.Item) { i.State, i.ClosedAt = workitem.Open, time.Time{} })
+	w.cycle()
+	w.wantQueued("close close")
+}
+
+// I4: what lives without a row keeps an ended item from being forgotten, whenever
+// it is found.
+func TestAnEndedItemIsNotForgottenOverALivingSession(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now}, record.End{At: w.now})
+	w.end(ref)
+	f := restingFacts()
+	f.Now = w.now
+	d, err := Decide(w.src.items[0], w.src.threads[ref.Key()], w.records[ref.Key()], f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range d.Changes {
+		if _, forgets := c.(record.Forget); forgets {
+			t.Error("it is forgotten")
+		}
+	}
+	if len(d.Effects) != 1 || d.Effects[0].Kind != DoClose {
+		t.Errorf("the effects are %+v", d.Effects)
+	}
+}

@@ -77,7 +77,7 @@ func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 	switch {
 	case f.Pane.State == record.PaneUnknown:
 	case rec.Item.Ended():
-		if len(d.rec().Comments.Pending()) == 0 && !d.carries() {
+		if len(d.rec().Comments.Pending()) == 0 {
 			d.close("ended")
 		}
 	case halted(d.rec()) == record.SessionStopped:

@@ -178,3 +178,38 @@ func TestTheFirstSpellingStays(t *testing.T) {
 		t.Errorf("queued %+v", w.queued)
 	}
 }
+
+// D5: a name that is somebody else's is found out before the first start.
+func TestAnOccupiedNameIsFoundBeforeAStart(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.cycle()
+	w.change(ref, record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+	w.panes[ref.Key()] = record.Pane{State: record.PaneForeign, Holder: "tmux session x"}
+	w.cycle()
+	w.wantQueued()
+	if n := w.told("dispatch.dropped"); n != 1 {
+		t.Errorf("said %d times", n)
+	}
+}
+
+// B2, X5: a spawn that had started when the stop came has its verdict although
+// nothing else of the item is open.
+func TestASpawnThatWasStoppedHasItsVerdict(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "the-loop start")
+	w.cycle()
+	w.change(ref, record.Start{On: record.OnNewPane, Until: w.now.Add(90 * time.Second)})
+	w.say(ref, "octocat", "the-loop stop")
+	w.restart("run-2", "v1.0.0")
+	w.cycle()
+	if s := w.records[ref.Key()].Item.Spawn; !s.Started() {
+		t.Fatalf("the spawn row is %+v", s)
+	}
+	w.cycle()
+	if s := w.records[ref.Key()].Item.Spawn; s.InHand() || s.Attempts != 1 || !s.MayRepeat {
+		t.Errorf("the spawn row is %+v", s)
+	}
+	w.unreadCycle()
+}

@@ -132,7 +132,7 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 			v.Quiet++
 			return nil
 		}
-		comments, err := p.comments(ctx, at, rec)
+		comments, err := p.comments(ctx, at)
 		if err != nil {
 			return err
 		}

@@ -30,15 +30,13 @@ func (p *Poller) waits(v visit, rec record.Record) bool {
 // unsettled says that something is open or owed for an item, or that it was
 // given up by a release that this one heals (P1, B7).
 func (p *Poller) unsettled(rec record.Record) bool {
-	i, s := rec.Item, conversation(rec, p.Host)
+	i := rec.Item
 	switch {
 	case i.Counts.Pending > 0, i.Spawn.InHand():
 		return true
 	case i.Control.Arming() && !i.Control.Served && !i.Spawn.GaveUp:
 		return true
-	case halted(rec) == record.SessionStopped && s.Open():
-		return true
-	case s != nil && i.Control != nil && i.Control.Command == string(policy.Cleanup):
+	case i.Control != nil && i.Control.Command == string(policy.Cleanup) && conversation(rec, p.Host) != nil:
 		return true // its row is to go
 	}
 	return p.owesNotice(rec) || i.Counts.GaveUp > 0 && p.healsAny(rec)

@@ -3,6 +3,7 @@ package poller
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"theloop/policy"
 	"theloop/record"
@@ -168,4 +169,58 @@ func TestADeliveryThatBringsTheSessionUpIsEnough(t *testing.T) {
 		w.cycle()
 	}
 	w.wantQueued("deliver poll-comment-" + id)
+}
+
+// X7: the end of a session that the poller started by itself is not mended by the
+// cycle, and one that lives is enough.
+func TestAnItemThatStartedAloneIsNotStartedAgain(t *testing.T) {
+	for _, state := range []record.PaneState{record.PaneLive, record.PaneDead, record.PaneAbsent} {
+		for _, status := range []record.Status{record.Active, record.Paused, record.Shut} {
+			if state == record.PaneLive && status == record.Shut {
+				continue // it has no owner
+			}
+			w := newWorld(t)
+			w.policy.RequireStart = false
+			ref := w.open(1, "octocat")
+			w.cycle()
+			w.bringUp(ref)
+			w.change(ref, record.SetStatus{Status: status, At: w.now.Add(time.Second)})
+			w.pane(ref, state, "life-1")
+			w.say(ref, "mallory", "bump")
+			w.cycle()
+			if got := w.take(); len(got) > 0 {
+				t.Errorf("%s, %s: queued %q", state, status, got)
+			}
+			w.unreadCycle()
+		}
+	}
+}
+
+// A4: an item that has a session is not withheld, whoever opened it.
+func TestAnItemWithASessionIsNotWithheld(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "mallory")
+	w.change(ref, record.Import{Item: record.Item{Ref: ref.String()}, Session: &record.Session{Status: record.Active, Host: "here"}})
+	w.pane(ref, record.PaneLive, "life-1")
+	w.cycle()
+	if n := w.told("poll.unauthorized"); n != 0 {
+		t.Errorf("told %d times", n)
+	}
+}
+
+// F6, B6: nothing is read for an item whose own spawn was given up, nor for one
+// that somebody stopped.
+func TestWhatIsNotOwedIsNotRead(t *testing.T) {
+	w := newWorld(t)
+	w.policy.RequireStart = false
+	w.open(1, "octocat")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(issue(1), record.Start{On: record.OnNewPane, Until: w.now}, record.Fail{MayRepeat: true})
+	}
+	w.say(w.open(2, "octocat"), "octocat", "the-loop stop")
+	w.cycle()
+	w.cycle() // the notice is tried once
+	w.unreadCycle()
 }

@@ -319,3 +319,42 @@ func TestTheFactsAreReadInTheirOrder(t *testing.T) {
 		t.Errorf("read in the order %v", order)
 	}
 }
+
+// cutoff is a source whose listing is cut.
+type cutoff struct {
+	*tracker
+	stop func()
+}
+
+func (s cutoff) List(ctx context.Context) (workitem.Listing, error) {
+	s.stop()
+	return workitem.Listing{}, ctx.Err()
+}
+
+// C1: a listing that a stop cuts is no error.
+func TestAStopWhileListingIsNoError(t *testing.T) {
+	w := newWorld(t)
+	ctx, stop := context.WithCancel(t.Context())
+	w.poller.Sources = []Source{cutoff{w.src, stop}}
+	if r := w.poller.Cycle(ctx); len(r.Errors) != 0 || !r.Interrupted || w.told("poll.provider_error") != 0 {
+		t.Errorf("interrupted %v, errors %v", r.Interrupted, r.Errors)
+	}
+}
+
+// F7: what the queue refuses is not counted as forwarded.
+func TestARefusedJobIsNotCounted(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.held[ref.Key()] = []string{"poll-comment-" + id} // its last attempt is about to end
+	if r := w.cycle(); r.CommentsForwarded != 0 {
+		t.Errorf("%d comments forwarded", r.CommentsForwarded)
+	}
+	w.take()
+	if r := w.cycle(); r.CommentsForwarded != 1 {
+		t.Errorf("%d comments forwarded", r.CommentsForwarded)
+	}
+	if row := w.row(ref, id); row.Attempts != 1 {
+		t.Errorf("the refusal cost an attempt: %+v", row.Delivery)
+	}
+}

@@ -43,6 +43,7 @@ type world struct {
 	events  []Event
 	policy  policy.Options
 	max     int
+	resync  time.Duration
 	poller  *Poller
 }
 
@@ -52,7 +53,7 @@ func newWorld(t testing.TB) *world {
 		records: map[string]record.Record{}, sources: map[string]record.SourceRow{},
 		src: &tracker{}, held: map[string][]string{}, panes: map[string]record.Pane{},
 		policy: policy.Options{AuthorizedUsers: []string{"octocat", "hubot"}, ControlEnabled: true, RequireStart: true, MaxRetries: 3},
-		max:    8,
+		max:    8, resync: time.Hour,
 	}
 	w.restart("run-1", "v1.0.0")
 	return w
@@ -64,7 +65,7 @@ func (w *world) restart(run, version string) {
 	w.poller = New(Options{
 		Ledger: w, Sources: []Source{w.src}, Sessions: w, Queue: w, Now: func() time.Time { return w.now },
 		Settings: func() Settings {
-			return Settings{Policy: policy.New(w.policy), MaxSessions: w.max, FullResync: time.Hour, TooLong: tooLong}
+			return Settings{Policy: policy.New(w.policy), MaxSessions: w.max, FullResync: w.resync, TooLong: tooLong}
 		},
 		Emit: func(name string, fields map[string]any) { w.events = append(w.events, Event{name, fields}) },
 		Run:  run, Version: version, Host: "here",
@@ -97,6 +98,16 @@ func (w *world) quietCycle() {
 	}
 	if len(w.queued) != before || w.commits != commits {
 		w.t.Errorf("a quiet cycle queued %v and made %d commits", w.queued[before:], w.commits-commits)
+	}
+}
+
+// unreadCycle is a quiet cycle that asks for no thread (F6).
+func (w *world) unreadCycle() {
+	w.t.Helper()
+	reads := w.src.reads
+	w.quietCycle()
+	if w.src.reads != reads {
+		w.t.Errorf("%d threads were read", w.src.reads-reads)
 	}
 }
 

@@ -62,6 +62,15 @@ func (s *seat) keys(keys ...string) {
 	}
 }
 
+// last is what ends the server's last session, and so the server: on its way out
+// it answers nothing that can be read, which is unknown (D4).
+func (r *rig) last(args ...string) {
+	r.t.Helper()
+	server := r.server()
+	r.user(args...)
+	r.eventually("the server is gone", func() bool { return syscall.Kill(server, 0) != nil })
+}
+
 // What people do to a session that they look at; what is said afterwards arrives
 // in the agent's pane, whole and once (D3, D4, D5).
 func TestRealPeople(t *testing.T) {
@@ -110,8 +119,8 @@ func TestRealPeople(t *testing.T) {
 			r.user("resize-pane", "-Z")
 		}, false},
 		{"it is very small", func(r *rig) { r.user("resize-window", "-t", r.look().PaneID, "-x", "5", "-y", "2") }, false},
-		{"the pane is killed", func(r *rig) { r.user("kill-pane", "-t", r.look().PaneID) }, true},
-		{"the session is killed", func(r *rig) { r.user("kill-session", "-t", r.look().Name) }, true},
+		{"the pane is killed", func(r *rig) { r.last("kill-pane", "-t", r.look().PaneID) }, true},
+		{"the session is killed", func(r *rig) { r.last("kill-session", "-t", r.look().Name) }, true},
 		{"the server is killed", func(r *rig) {
 			server := r.server()
 			r.signal(server, syscall.SIGKILL)

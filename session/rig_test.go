@@ -119,7 +119,7 @@ func newRigWith(t testing.TB, o tmux.Options, flags ...string) *rig {
 	})
 	command := slices.Concat([]string{harnessPath, "-log", r.log}, flags)
 	r.settings = Settings{
-		Harness: "test", Workdir: dir, ReadyWait: 5 * time.Second, ResumeProbe: 300 * time.Millisecond,
+		Harness: "test", Workdir: dir, ReadyWait: 30 * time.Second, ResumeProbe: 300 * time.Millisecond,
 		ResumeOnRespawn: true, RemainOnExit: true, KeepSessionOnClose: true, KillHarnessOnClose: true,
 		KillGrace: time.Second, MaxRetries: 3,
 		Harnesses: map[string]Harness{"test": {
@@ -223,13 +223,21 @@ func (r *rig) texts(n int) []string {
 
 func (r *rig) eventually(what string, ok func() bool) {
 	r.t.Helper()
-	deadline := time.Now().Add(10 * time.Second)
-	for !ok() {
+	const patience = 20 * time.Second // eight tests at once on a busy machine
+	for deadline := time.Now().Add(patience); !ok(); <-time.After(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			r.t.Fatalf("%s: not within 10 s; the log is %+v", what, r.records())
+			r.t.Fatalf("%s: not within %s; the harnesses' log ends with%s", what, patience, r.lastRecords())
 		}
-		<-time.After(5 * time.Millisecond)
 	}
+}
+
+// lastRecords is the end of the log, without what was typed.
+func (r *rig) lastRecords() (text string) {
+	all := r.records()
+	for _, rec := range all[max(0, len(all)-10):] {
+		text += fmt.Sprintf("\n  %s %d %s, %d bytes", rec.Kind, rec.PID, rec.Text, len(rec.Input)+len(rec.Prompt))
+	}
+	return text
 }
 
 // exits ends the harness as a person would who closes it.

@@ -267,6 +267,7 @@ func (l *life) read(name string) string {
 func damagedMeanwhile(l *life) {
 	for n := 1; n <= 40; n++ {
 		l.item(n, false)
+		l.comment(n, 1, "said before")
 	}
 	l.must("poll", "start", "--once")
 	p := l.start("--interval", "1h")
@@ -274,25 +275,35 @@ func damagedMeanwhile(l *life) {
 	p.signal(syscall.SIGKILL)
 	p.wait()
 	sound := l.read(".the-loop/ledger.db")
-	const page = 4096
-	harmed, pages := []byte(sound), 0
-	for at := 4 * page; at < len(harmed); at += page { // those that opening it does not look at
-		if strings.Contains(sound[at:at+page], "inbox:local/demo") {
-			copy(harmed[at:], strings.Repeat("\xff", 16))
-			pages++
-		}
-	}
-	if pages == 0 {
-		l.Fatal("no page was harmed")
-	}
-	l.write(".the-loop/ledger.db", string(harmed))
+	harmed := l.harm(sound)
 	a := l.run("poll", "start", "--once")
 	if a.code != 1 || a.stdout != "" || !strings.Contains(a.stderr, "the-loop: the ledger "+l.path(".the-loop/ledger.db")+" ") {
 		l.Errorf("exit code %d: %s%s", a.code, a.stdout, a.stderr)
 	}
-	if l.read(".the-loop/ledger.db") != string(harmed) {
+	if n := l.count("poller.started", 0); n != 2 {
+		l.Errorf("%d starts, want the two before", n)
+	}
+	if l.read(".the-loop/ledger.db") != harmed {
 		l.Error("the damaged ledger was changed")
 	}
 	l.write(".the-loop/ledger.db", sound)
 	l.settled()
+}
+
+// harm damages a page of a ledger that is in use and that neither opening it nor
+// listing the items meets.
+func (l *life) harm(sound string) (harmed string) {
+	l.Helper()
+	const page = 4096
+	stale := l.read(".the-loop/poll.pid")
+	for at := len(sound) - page; at >= 4*page; at -= page {
+		harmed = sound[:at] + strings.Repeat("\xff", 16) + sound[at+16:]
+		l.write(".the-loop/ledger.db", harmed)
+		if l.run("ledger", "check").code == 1 && l.run("ledger", "list").code == 0 {
+			l.write(".the-loop/poll.pid", stale) // whatever the check did
+			return harmed
+		}
+	}
+	l.Fatal("there is no such page")
+	return ""
 }

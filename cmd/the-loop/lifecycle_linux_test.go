@@ -189,7 +189,7 @@ func deadlineAcrossRestart(l *life) {
 	}
 	p := l.start("--interval", "0.2")
 	l.until("the comment arrives", func() bool { return l.told("word-1-end") > 0 })
-	const deadline = 9 * time.Second // 10 s in whole seconds
+	const deadline = 8 * time.Second // 10 s in whole seconds, asked for a moment before it was seen
 	if waited := time.Since(asked); waited < deadline {
 		l.Errorf("it was sent again %s after a paste that might still have landed", waited)
 	}

@@ -39,6 +39,9 @@ func eightStartsAtOnce(l *life) {
 				l.Errorf("round %d: exit code %d, want one line that names pid %d: %s", round, p.ProcessState.ExitCode(), winner, &p.stderr)
 			}
 		}
+		if winner <= 1 {
+			l.Fatalf("round %d: nobody runs", round)
+		}
 		l.until("the one that runs is ready", func() bool { return l.count("poller.started", winner) == 1 })
 		if err := syscall.Kill(winner, syscall.SIGTERM); err != nil {
 			l.Fatal(err)

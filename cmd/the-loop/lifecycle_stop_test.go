@@ -129,8 +129,12 @@ func suspended(l *life) {
 		l.Errorf("exit code %d: %s", code, &p.stderr)
 	}
 	cycles := l.events("poll.cycle")[before:]
+	begin := func(i int) time.Time {
+		ms, _ := cycles[i].Fields["duration_ms"].(float64)
+		return cycles[i].Time.Add(-time.Duration(ms) * time.Millisecond)
+	}
 	for i := 2; i < len(cycles); i++ { // the first is the one that was due
-		if gap := cycles[i].Time.Sub(cycles[i-1].Time); gap < interval/2 {
+		if gap := begin(i).Sub(begin(i - 1)); gap < interval/2 {
 			l.Errorf("a burst: %s between two cycles", gap)
 		}
 	}

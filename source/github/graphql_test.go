@@ -214,6 +214,24 @@ func TestQueryBudget(t *testing.T) {
 	}
 }
 
+// P7: what an answer says of limits, in every wording that was seen.
+func TestQueryLimit(t *testing.T) {
+	for body, want := range map[string]limitKind{
+		golden(t, "limited.answer.json"): budgetLimit, golden(t, "limited-too.answer.json"): budgetLimit,
+		golden(t, "secondary.answer.json"): otherLimit, golden(t, "failed.answer.json"): noLimit, golden(t, "links.answer.json"): noLimit,
+		`{"errors":[{"type":"RATE_LIMITED"}]}`:                                         budgetLimit,
+		`{"errors":[{"type":"RATE_LIMIT"}]}`:                                           budgetLimit,
+		`{"errors":[{"message":"x"},{"message":"API rate limit exceeded for x"}]}`:     budgetLimit,
+		`{"errors":[{"type":"RATE_LIMITED","message":"a Secondary Rate Limit of x"}]}`: otherLimit,
+		`{"data":{"message":"API rate limit exceeded"}}`:                               noLimit,
+		`[]`: noLimit, ``: noLimit,
+	} {
+		if got := queryLimit([]byte(body)); got != want {
+			t.Errorf("%s: %d, want %d", body, got, want)
+		}
+	}
+}
+
 func budgetError(t *testing.T, err error) {
 	t.Helper()
 	var limited *workitem.RateLimitError

@@ -136,6 +136,7 @@ func (r *plainReader) children(n ast.Node) {
 	}
 }
 
+// node reads n. Blocks of code and definitions of links hold no text.
 func (r *plainReader) node(n ast.Node) {
 	switch n := n.(type) {
 	case *ast.Text:
@@ -145,8 +146,7 @@ func (r *plainReader) node(n ast.Node) {
 		}
 	case *ast.AutoLink:
 		r.say(n.Label(r.source))
-	case *ast.LinkReferenceDefinition: // not to be seen
-	case *ast.Blockquote, *ast.CodeSpan, *ast.CodeBlock, *ast.FencedCodeBlock:
+	case *ast.Blockquote, *ast.CodeSpan:
 		r.out.WriteString(gap)
 	case *ast.RawHTML:
 		r.html.read(string(n.Segments.Value(r.source)))
