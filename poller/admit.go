@@ -40,6 +40,8 @@ func refusal(rec, owner record.Record, row record.Comment, start record.Start, p
 		return record.Revoked
 	case !rec.Item.Known():
 		return record.ItemEnded
+	case owner.Item.Ended() && start.On == record.OnNewPane:
+		return record.ItemEnded // the item that a pull request belongs to is over
 	case rec.Item.Ended() && (start.On == record.OnNewPane || row.At.After(rec.Item.EndedAt)):
 		return record.ItemEnded // last words go to a session that lives, never to a new one (P8)
 	}

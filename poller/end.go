@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"slices"
+
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -18,14 +20,34 @@ func (d *decider) reopen() {
 
 // awaitForget is the decision about a reopened item whose old session is not
 // proved gone yet.
-func (d *decider) awaitForget() { d.close("ended") }
+func (d *decider) awaitForget() { d.shut() }
+
+// shut closes the item's session because the item has ended. A pull request ends
+// only itself: its target's session goes on.
+func (d *decider) shut() {
+	if !d.routed() {
+		d.close("ended")
+	} else if conversation(d.rec(), d.f.Host).Open() {
+		d.out.Effects = append(d.out.Effects, Effect{
+			Kind: DoClose, ID: string(DoClose), Ref: d.ref(), Item: d.item, Reason: "ended",
+		})
+	}
+}
+
+// gone says that no session of the item's own is left, and nothing that may
+// still make one.
+func (d *decider) gone() bool {
+	if d.routed() {
+		return !conversation(d.rec(), d.f.Host).Open()
+	}
+	return d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open() && len(d.f.Held) == 0
+}
 
 // bury forgets an ended item once nothing of it runs; it reports whether it
 // did. What an item that is open again was still told before its end can reach
 // nobody any more.
 func (d *decider) bury() bool {
-	gone := d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open()
-	if !gone || d.undecided() || len(d.f.Held) > 0 || d.notices() {
+	if !d.gone() || d.carries() || d.undecided() || d.notices() {
 		return false // a notice that is owed needs its row (B3)
 	}
 	for _, row := range d.rec().Comments.Pending() {
@@ -55,14 +77,19 @@ func (d *decider) end() {
 	if len(d.rec().Comments.Pending()) > 0 || d.carries() {
 		return
 	}
+	d.unlink()
 	if d.bury() {
 		return
 	}
-	d.close("ended")
+	d.shut()
 }
 
-// carries says that a delivery is queued or running.
+// carries says that a delivery is queued or running. Of what a target's queue
+// holds, the pull request's own rows count.
 func (d *decider) carries() bool {
+	if d.routed() {
+		return slices.ContainsFunc(d.rec().Comments.Pending(), func(row record.Comment) bool { return d.f.Held[row.DeliveryID] })
+	}
 	for id := range d.f.Held {
 		if id != string(DoClose) {
 			return true
@@ -82,7 +109,7 @@ func (d *decider) lastWords() {
 			continue
 		}
 		obeyed := d.f.Policy.Authorized(c.Author) && !d.selfAuthored(c)
-		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.rec()) == ""
+		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.owner()) == ""
 		switch {
 		case !known && !c.CreatedAt.After(item.LateUntil):
 			d.baseline(c, record.Late)

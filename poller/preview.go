@@ -136,7 +136,13 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 		if err != nil {
 			return err
 		}
-		facts := p.facts(ctx, at, rec)
+		if at.links, err = p.links(ctx, at, rec); err != nil {
+			return err
+		}
+		facts, err := p.facts(ctx, at, rec)
+		if err != nil {
+			return err
+		}
 		decision, err := Decide(at.item, comments, rec, facts)
 		if err != nil {
 			return fmt.Errorf("decide: %w", err)
@@ -151,7 +157,7 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 
 // foreseen notes a decision, and what it leaves of the room for sessions.
 func (p *Poller) foreseen(at visit, rec record.Record, d Decision, v *Preview) {
-	if len(d.Changes) > 0 {
+	if len(d.Changes)+len(d.OfTarget) > 0 {
 		v.Commits++
 	}
 	for _, e := range d.Effects {
