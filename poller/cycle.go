@@ -76,6 +76,10 @@ func (p *Poller) source(ctx context.Context, src Source, r *Report) record.Sourc
 			return row
 		}
 	}
+	if err := p.pulls(ctx, src, listing.Date, open, listed, r); err != nil {
+		row.Error = p.sourceFailed(src, err, r)
+		return row
+	}
 	if ctx.Err() != nil {
 		return row // an interrupted listing closes nothing (C2)
 	}

@@ -97,6 +97,14 @@ func (p *Poller) foreseeSource(ctx context.Context, src Source, open unfinished,
 		listed[item.Ref.Key()] = true
 		p.foresee(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, v)
 	}
+	pulls, err := p.unlabelled(ctx, src, listing.Date, open, listed)
+	if err != nil {
+		v.fail(fmt.Errorf("list %s: %w", src.ID(), err))
+		return
+	}
+	for _, at := range pulls {
+		p.foresee(ctx, at, v)
+	}
 	known, err := p.Ledger.Known(ctx, src.ID())
 	if err != nil {
 		v.fail(fmt.Errorf("read the known items of %s: %w", src.ID(), err))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"theloop/record"
 	"theloop/workitem"
@@ -66,9 +67,54 @@ func (p *Poller) watches(ref workitem.Ref) bool {
 	return slices.ContainsFunc(p.Sources, func(src Source) bool { return holds(src.ID(), ref) })
 }
 
-// closing returns the open pull requests of a source that close an item with a
-// session and are not listed (P1), by what they point at.
-func (p *Poller) closing(ctx context.Context, src Source, open unfinished, listed map[string]bool) ([]workitem.Linked, error) {
+// pulls deals with what closes an item with a session and is not listed. An error
+// is the source's: without them its listing is not complete.
+func (p *Poller) pulls(ctx context.Context, src Source, date time.Time, open unfinished, listed map[string]bool, r *Report) error {
+	visits, err := p.unlabelled(ctx, src, date, open, listed)
+	if err != nil && ctx.Err() == nil {
+		return err
+	}
+	for _, v := range visits {
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := p.item(ctx, v, r); limited(err) {
+			return err
+		}
+	}
+	return nil
+}
+
+// unlabelled returns the open pull requests of a source that close an item with a
+// session and are not listed, and counts them as listed (P1). One that nobody
+// knows and that belongs to no item is nobody's business: without a label, its
+// words alone bring it here.
+func (p *Poller) unlabelled(ctx context.Context, src Source, date time.Time, open unfinished, listed map[string]bool) ([]visit, error) {
+	found, err := p.closing(ctx, src, open)
+	if err != nil {
+		return nil, err
+	}
+	var visits []visit
+	for _, pull := range found {
+		if listed[pull.Item.Ref.Key()] {
+			continue
+		}
+		listed[pull.Item.Ref.Key()] = true
+		v := visit{src: src, item: pull.Item, listed: date, open: open, links: &pull.Links}
+		rec, err := p.Ledger.Record(ctx, v.item.Ref)
+		if err == nil && !rec.Item.Known() {
+			if to, _, err := p.route(ctx, v, rec); err == nil && !to.Elsewhere() {
+				continue
+			}
+		}
+		visits = append(visits, v) // what cannot be read is told of at its turn
+	}
+	return visits, nil
+}
+
+// closing asks which pull requests of a source close an item that has a session
+// now.
+func (p *Poller) closing(ctx context.Context, src Source, open unfinished) ([]workitem.Linked, error) {
 	closer, ok := src.(Closer)
 	if !ok {
 		return nil, nil
@@ -80,15 +126,12 @@ func (p *Poller) closing(ctx context.Context, src Source, open unfinished, liste
 			refs = append(refs, ref) // a row that does not decode is told of at its own turn
 		}
 	}
+	if len(refs) == 0 {
+		return nil, nil
+	}
 	found, err := closer.Closing(ctx, refs)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find the pull requests that close an item with a session: %w", err)
 	}
-	var fresh []workitem.Linked
-	for _, pull := range found {
-		if !listed[pull.Item.Ref.Key()] {
-			fresh = append(fresh, pull)
-		}
-	}
-	return fresh, nil
+	return found, nil
 }
