@@ -69,5 +69,5 @@ func (w work) do(ctx context.Context, e poller.Effect) session.Result {
 
 // admit is the decision of B8 in the words of the session package.
 func (s *service) admit(a session.Admission) ([]record.Change, bool) {
-	return poller.Admit(a.Item, a.Session, a.Start, s.current().poller.Policy)
+	return poller.Admit(a.Item, a.Session, a.Others, a.Start, s.current().poller.Policy)
 }

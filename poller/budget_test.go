@@ -171,7 +171,7 @@ func TestOnlyTheOldestPendingMayStart(t *testing.T) {
 	w.change(ref, record.Fail{Comment: a})
 	rec := w.records[ref.Key()]
 	start := record.Start{Comment: b, On: "life-1", Until: w.now.Add(10 * time.Second)}
-	changes, ok := Admit(rec, rec, start, policy.New(w.policy))
+	changes, ok := Admit(rec, rec, nil, start, policy.New(w.policy))
 	if ok {
 		t.Fatal("b may start before a")
 	}
