@@ -2,8 +2,8 @@ package session
 
 import (
 	"context"
-	"strings"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
