@@ -321,7 +321,7 @@ func TestAnImportedGiveUpIsRearmedWithItsAuthor(t *testing.T) {
 	w.wantQueued("deliver poll-comment-" + id)
 	rec := w.records[ref.Key()]
 	start := record.Start{Comment: id, On: "life-1", Until: w.now}
-	if changes, ok := Admit(rec, rec, start, policy.New(w.policy)); !ok {
+	if changes, ok := Admit(rec, rec, nil, start, policy.New(w.policy)); !ok {
 		t.Errorf("the worker may not start it: %+v", changes)
 	}
 }
