@@ -39,10 +39,11 @@ func (d *decider) see() {
 }
 
 // meant says that a comment was left behind the start of the session that a pull
-// request belongs to: it is forwarded at first sight (X1).
+// request belongs to: it is forwarded at first sight (X1). Trackers tell times in
+// whole seconds; what was said in the one that the session began in counts.
 func (d *decider) meant(c workitem.Comment, limit time.Time) bool {
 	s := d.session()
-	return d.routed() && s != nil && c.CreatedAt.After(s.CreatedAt) && c.CreatedAt.After(limit)
+	return d.routed() && s != nil && !c.CreatedAt.Before(s.CreatedAt.Truncate(time.Second)) && c.CreatedAt.After(limit)
 }
 
 // baseline marks a comment as seen. Whose words it holds is kept where that is
