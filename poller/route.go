@@ -45,34 +45,33 @@ type Routing struct {
 // Route returns the target of a pull request, and the link to record when there
 // is a new one. It is pure. In this order (P3): the recorded target, until the
 // pull request ends; itself, when it has a session of its own that is not closed
-// (only a target that a person named goes before that); the first item it points
+// (only a target that a person named goes before that), or a command was
+// obeyed for itself; the first item it points
 // at that has a session; the first that is known and open; itself.
 //
 // A recorded target that has ended takes nothing new: while it is over, the pull
 // request stands for itself and the record stays. That it stands for itself
-// because it points at nothing is not recorded, since that may change.
+// is not recorded, since what it points at may change.
 func Route(r Routing) (to Target, link *record.Link) {
 	own := conversation(r.Record, r.Host).Open()
 	recorded, there := r.recorded()
 	switch {
 	case there && (!own || r.Record.Link.Source == linkByHand):
 		return recorded, nil
-	case own && r.linked():
-		return Target{}, nil
-	case own:
-		return Target{}, r.link(r.Item.Ref)
-	case r.linked(), r.Item.State != workitem.Open:
+	case r.linked(), independent(r.Record, r.Host), r.Item.State != workitem.Open:
 		return Target{}, nil
 	}
 	to = r.choose()
 	if !to.Elsewhere() {
 		return to, nil
 	}
-	return to, r.link(to.Ref)
+	return to, &record.Link{Target: to.Ref.String(), Since: r.Now, Source: linkChosen}
 }
 
-func (r Routing) link(to workitem.Ref) *record.Link {
-	return &record.Link{Target: to.String(), Since: r.Now, Source: linkChosen}
+// independent says of a pull request without a recorded target that it stands for
+// itself: it has a session, or was told to have one or none.
+func independent(rec record.Record, host string) bool {
+	return conversation(rec, host).Open() || rec.Item.Control != nil && rec.Item.EndedAt.IsZero()
 }
 
 // linked reports whether a link is recorded that still counts: that of an open

@@ -69,7 +69,8 @@ func TestRoute(t *testing.T) {
 		"a fork of somebody authorised":                      {links: foreign(closes(1)), items: map[int]record.Record{1: started}, want: 1, records: true},
 		"a stranger's branch in our own repository":          {links: closes(1), author: "mallory", items: map[int]record.Record{1: started}, want: 1, records: true},
 
-		"its own session":                           {pull: started, links: closes(1), items: map[int]record.Record{1: started}, want: self, records: true},
+		"its own session":                           {pull: started, links: closes(1), items: map[int]record.Record{1: started}, want: self},
+		"a command was obeyed for itself":           {pull: known(control("stop", "octocat")), links: closes(1), items: map[int]record.Record{1: started}, want: self},
 		"its own session goes before a choice":      {pull: known(withSession(record.Paused), linkTo(1, "import", false)), items: map[int]record.Record{1: started}, want: self},
 		"what a person named goes before that":      {pull: known(withSession(record.Active), linkTo(1, "link-pr", false)), items: map[int]record.Record{1: quiet}, want: 1},
 		"its own closed session is none":            {pull: known(withSession(record.Shut)), links: closes(1), items: map[int]record.Record{1: quiet}, want: 1, records: true},
@@ -398,4 +399,38 @@ func TestAPullRequestOfAnItemIsNotStartedByItself(t *testing.T) {
 	w.set(item, func(i *workitem.Item) { i.State, i.ClosedAt = workitem.Closed, w.now })
 	w.cycle()
 	w.wantFor("close close: #1 for #1")
+}
+
+// X4, P3: so is a command of the operator.
+func TestAnOrderForAPullRequestIsItsTargets(t *testing.T) {
+	for name, unread := range map[string]error{"its tracker answers": nil, "its tracker is down": errors.New("502")} {
+		t.Run(name, func(t *testing.T) {
+			w, f, item, pull := reviewed(t)
+			w.src.stateErr = map[string]error{pull.Key(): unread}
+			o := w.poller.Options
+			o.Sources = []Source{f}
+			if _, err := Obey(t.Context(), o, pull, policy.Stop); err != nil {
+				t.Fatal(err)
+			}
+			w.wantFor("close close: #1 for #1")
+			if c := w.records[item.Key()].Item.Control; c.Command != "stop" || c.Source != "cli" || w.records[pull.Key()].Item.Control != nil {
+				t.Errorf("recorded %+v", c)
+			}
+		})
+	}
+}
+
+// B2: what was started on the target's pane and not answered is judged by that
+// pane's ring, by a new process as well.
+func TestWhatATargetsPaneShowsIsDelivered(t *testing.T) {
+	w, f, item, pull := reviewed(t)
+	id := w.review(pull, "octocat", "a wish")
+	w.cycle()
+	w.change(pull, record.Start{Comment: id, On: "life-1", Until: w.now.Add(10e9)})
+	w.restart("run-2", "v1.0.0")
+	w.poller.Sources = []Source{f}
+	w.pane(item, record.PaneLive, "life-1", record.CommentDeliveryID(id))
+	w.cycle()
+	w.want(pull, id, record.Delivered, "")
+	w.wantFor()
 }

@@ -17,7 +17,7 @@ func (p *Poller) links(ctx context.Context, v visit, rec record.Record) (*workit
 	switch {
 	case v.links != nil, !ok, v.unlisted, v.item.Kind != workitem.PullRequest, v.item.State != workitem.Open:
 		return v.links, nil
-	case linked(rec, v.item.State), conversation(rec, p.Host).Open():
+	case linked(rec, v.item.State), independent(rec, p.Host):
 		return nil, nil
 	}
 	links, err := linker.Links(ctx, v.item)
