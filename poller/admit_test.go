@@ -164,6 +164,10 @@ func TestAdmitAsksTheOwnerOfTheSession(t *testing.T) {
 		t.Error(got)
 	}
 	start.On = record.OnNewPane
+	over := queued(t, record.End{At: noon.Add(time.Hour)})
+	if got := answer(Admit(pull, over, nil, start, policyOf(policy.Options{}))); got != record.ItemEnded {
+		t.Error(got)
+	}
 	if got := answer(Admit(pull, queued(t), nil, start, policyOf(policy.Options{}))); got != "start" {
 		t.Error(got)
 	}

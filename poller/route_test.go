@@ -366,6 +366,9 @@ func TestAnUnlabelledPullRequestThatClosesAnItemWithASession(t *testing.T) {
 func TestADecisionOnAPullRequestIsMadeAgainWhenItsTargetChanged(t *testing.T) {
 	w, _, item, pull := reviewed(t)
 	id := w.review(pull, "octocat", "a wish")
+	w.cycle()
+	w.deliver(pull, id)
+	id = w.review(pull, "octocat", "another one, of which the target's record keeps nothing")
 	w.beforeCommit = func() { w.change(item, control("stop", "octocat")) }
 	w.cycle()
 	w.want(pull, id, record.Settled, record.SessionStopped)
@@ -392,13 +395,21 @@ func TestAPullRequestOfAnItemIsNotStartedByItself(t *testing.T) {
 	item := w.open(1, "octocat")
 	w.cycle()
 	w.bringUp(item)
-	w.pull(f, 7, "octocat", workitem.Links{Closes: []workitem.Ref{item}})
+	pull := w.pull(f, 7, "octocat", workitem.Links{Closes: []workitem.Ref{item}})
 	w.cycle()
 	w.wantFor()
+	reads := w.src.reads
 	w.quietCycle()
+	if w.src.reads != reads {
+		t.Errorf("a quiet cycle read %d threads", w.src.reads-reads)
+	}
 	w.set(item, func(i *workitem.Item) { i.State, i.ClosedAt = workitem.Closed, w.now })
 	w.cycle()
 	w.wantFor("close close: #1 for #1")
+	id := w.review(pull, "octocat", "what now?")
+	w.cycle()
+	w.wantFor("close close: #1 for #1")
+	w.want(pull, id, record.Settled, record.AwaitingStart)
 }
 
 // X4, P3: so is a command of the operator.
@@ -433,4 +444,70 @@ func TestWhatATargetsPaneShowsIsDelivered(t *testing.T) {
 	w.cycle()
 	w.want(pull, id, record.Delivered, "")
 	w.wantFor()
+}
+
+// P8, B3: a pull request that waits for its notice has ended, and still ends only
+// itself.
+func TestAMergedPullRequestThatOwesANoticeLeavesItsIssueAlone(t *testing.T) {
+	w, _, item, pull := reviewed(t)
+	id := w.review(pull, "octocat", "a wish")
+	thread := w.src.threads[pull.Key()]
+	w.change(pull, record.Hold{Note: record.NoteOf(thread[len(thread)-1])}, record.GiveUp{Comment: id, Version: "v1.0.0"})
+	w.set(pull, func(i *workitem.Item) { i.State, i.ClosedAt = workitem.Closed, w.now })
+	w.cycle()
+	w.wantFor()
+	if want := []string{pull.String() + " " + id}; !slices.Equal(w.notices, want) {
+		t.Errorf("notices %q", w.notices)
+	}
+	if rec := w.records[pull.Key()]; !rec.Item.Ended() || rec.Item.Sealed() || !rec.Link.Ended {
+		t.Errorf("the pull request: %+v, %+v", rec.Item, rec.Link)
+	}
+	if !w.records[item.Key()].Session.Open() {
+		t.Error("the issue's session is closed")
+	}
+}
+
+// X4: a pause, and what takes it back.
+func TestAPauseOnThePullRequestPausesTheIssue(t *testing.T) {
+	w, _, item, pull := reviewed(t)
+	w.review(pull, "octocat", "the-loop pause")
+	id := w.review(pull, "octocat", "a wish")
+	w.cycle()
+	w.want(pull, id, record.Settled, record.SessionPaused)
+	if s := w.records[item.Key()].Session; s.Status != record.Paused {
+		t.Errorf("the session is %s", s.Status)
+	}
+	id = w.review(pull, "octocat", "the-loop resume with this")
+	w.cycle()
+	w.wantFor("deliver poll-comment-" + id + ": #7 for #1")
+	if s := w.records[item.Key()].Session; s.Status != record.Active {
+		t.Errorf("the session is %s", s.Status)
+	}
+}
+
+// A4: who made a pull request that belongs to an item starts nothing and is not
+// reported.
+func TestWhoMadeAPullRequestOfAnItemIsNotReported(t *testing.T) {
+	w := newWorld(t)
+	f := w.forged()
+	item := w.started()
+	pull := w.pull(f, 7, "mallory", workitem.Links{Closes: []workitem.Ref{item}})
+	w.cycle()
+	if link := w.records[pull.Key()].Link; link == nil || w.told("poll.unauthorized") != 0 {
+		t.Errorf("linked %v, reported %d times", link, w.told("poll.unauthorized"))
+	}
+}
+
+// P3: what no configured source has is no target, whatever the ledger knows.
+func TestAnItemThatNobodyWatchesIsNoTarget(t *testing.T) {
+	w := newWorld(t)
+	f := w.forged()
+	elsewhere := issue(1)
+	elsewhere.Repo = "other"
+	w.records[elsewhere.Key()] = known(withSession(record.Active))
+	pull := w.pull(f, 7, "octocat", workitem.Links{Closes: []workitem.Ref{elsewhere}})
+	w.cycle()
+	if link := w.records[pull.Key()].Link; link != nil {
+		t.Errorf("linked to %s", link.Target)
+	}
 }
