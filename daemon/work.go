@@ -21,7 +21,7 @@ type work struct {
 	emit  func(string, map[string]any)
 }
 
-// Held returns the ids of what is queued or running for an item.
+// Held returns the ids of what is queued or running for an item's session.
 func (w work) Held(ref workitem.Ref) []string { return w.queue.Held(ref) }
 
 // Put queues an effect.
@@ -29,7 +29,11 @@ func (w work) Put(e poller.Effect) bool {
 	if e.Kind == poller.DoNotice { // posts have a queue of their own (C6)
 		return w.host.Notify(e.Ref, e.Comment.ID)
 	}
-	taken := w.queue.Put(dispatch.Job{Ref: e.Ref, ID: e.ID, Run: func(ctx context.Context) error {
+	lane := e.Session
+	if lane.Zero() {
+		lane = e.Ref
+	}
+	taken := w.queue.Put(dispatch.Job{Ref: lane, Item: e.Ref, ID: e.ID, Run: func(ctx context.Context) error {
 		if w.do(ctx, e) == session.Failed {
 			return errFailed
 		}
@@ -48,7 +52,7 @@ func (w work) do(ctx context.Context, e poller.Effect) session.Result {
 	story := session.Story{Item: e.Item, Thread: e.Thread}
 	switch e.Kind {
 	case poller.DoDeliver:
-		return w.host.Deliver(ctx, session.Delivery{Ref: e.Ref, DeliveryID: e.ID, Comment: e.Comment, Story: story})
+		return w.host.Deliver(ctx, session.Delivery{Ref: e.Ref, Session: e.Session, DeliveryID: e.ID, Comment: e.Comment, Story: story})
 	case poller.DoSpawn:
 		return w.host.Spawn(ctx, session.Spawn{Ref: e.Ref, DeliveryID: e.ID, Story: story})
 	case poller.DoClose:
@@ -65,5 +69,5 @@ func (w work) do(ctx context.Context, e poller.Effect) session.Result {
 
 // admit is the decision of B8 in the words of the session package.
 func (s *service) admit(a session.Admission) ([]record.Change, bool) {
-	return poller.Admit(a.Item, a.Session, a.Start, s.current().poller.Policy)
+	return poller.Admit(a.Item, a.Session, a.Others, a.Start, s.current().poller.Policy)
 }

@@ -12,7 +12,10 @@ import (
 
 // Job is one piece of work for the session of an item.
 type Job struct {
+	// Ref is the item whose session it is for.
 	Ref workitem.Ref
+	// Item is the one whose row pays for it, when that is another (P3).
+	Item workitem.Ref
 	// ID names the job among those of its session.
 	ID string
 	// Run does the work and commits its outcome. Its context ends when the job's
@@ -220,7 +223,11 @@ func (q *Queue) abandon() []record.Held {
 			kept = 1
 		}
 		for _, j := range l.jobs[kept:] {
-			held = append(held, record.Held{Ref: j.Ref.String(), DeliveryID: j.ID})
+			paying := j.Item
+			if paying.Zero() {
+				paying = j.Ref
+			}
+			held = append(held, record.Held{Ref: paying.String(), DeliveryID: j.ID})
 		}
 		l.jobs = l.jobs[:kept]
 	}

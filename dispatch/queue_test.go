@@ -268,3 +268,18 @@ func TestAJobHasItsTime(t *testing.T) {
 		t.Error("the job outlived its time")
 	}
 }
+
+// B4, P3: what never began goes back to the item that paid for it, whosever session
+// it was for.
+func TestAStopNamesTheItemThatPays(t *testing.T) {
+	q := New(Options{Concurrency: 1})
+	g := newGate()
+	q.Put(Job{Ref: ref(1), ID: "running", Run: g.run})
+	await(t, g.running, "the first job")
+	q.Put(Job{Ref: ref(1), Item: ref(7), ID: "of a pull request", Run: g.run})
+	q.Put(Job{Ref: ref(1), ID: "its own", Run: g.run})
+	want := []record.Held{{Ref: ref(7).String(), DeliveryID: "of a pull request"}, {Ref: ref(1).String(), DeliveryID: "its own"}}
+	if diff := cmp.Diff(want, q.Stop(0)); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -13,8 +13,9 @@ import (
 //
 // rec is the record that the attempt is counted on, owner the one that the
 // session belongs to: the same, but for a pull request's comment that goes into
-// an issue's session (P3).
-func Admit(rec, owner record.Record, start record.Start, p policy.Policy) (changes []record.Change, ok bool) {
+// an issue's session (P3). others are the records of whatever else goes into that
+// session, the owner's among them.
+func Admit(rec, owner record.Record, others []record.Record, start record.Start, p policy.Policy) (changes []record.Change, ok bool) {
 	if start.Comment == "" {
 		return admitSpawn(rec, start, p)
 	}
@@ -26,7 +27,7 @@ func Admit(rec, owner record.Record, start record.Start, p policy.Policy) (chang
 	switch outcome := refusal(rec, owner, row, start, p); {
 	case outcome != "":
 		return []record.Change{record.Settle{Note: record.Note{ID: row.ID}, Outcome: outcome}}, false
-	case olderPending(rec, row):
+	case olderPending(rec, row), olderElsewhere(others, row):
 		return release, false // the thread's order (B2, story 4)
 	}
 	return []record.Change{start}, true
@@ -40,6 +41,8 @@ func refusal(rec, owner record.Record, row record.Comment, start record.Start, p
 		return record.Revoked
 	case !rec.Item.Known():
 		return record.ItemEnded
+	case owner.Item.Ended() && start.On == record.OnNewPane:
+		return record.ItemEnded // the item that a pull request belongs to is over
 	case rec.Item.Ended() && (start.On == record.OnNewPane || row.At.After(rec.Item.EndedAt)):
 		return record.ItemEnded // last words go to a session that lives, never to a new one (P8)
 	}
@@ -58,6 +61,26 @@ func refusal(rec, owner record.Record, row record.Comment, start record.Start, p
 func olderPending(rec record.Record, row record.Comment) bool {
 	pending := rec.Comments.Pending()
 	return len(pending) > 0 && pending[0].ID != row.ID
+}
+
+// olderElsewhere says that something older waits on another item of the session.
+func olderElsewhere(others []record.Record, row record.Comment) bool {
+	for _, rec := range others {
+		if stray(rec) {
+			continue
+		}
+		pending := rec.Comments.Pending()
+		if len(pending) > 0 && pending[0].Position().Compare(row.Position()) < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stray says of a pull request that its words go into a session of its own,
+// whatever its link says (see Route).
+func stray(rec record.Record) bool {
+	return rec.Link != nil && rec.Link.Source != linkByHand && rec.Session.Open()
 }
 
 func admitSpawn(rec record.Record, start record.Start, p policy.Policy) ([]record.Change, bool) {

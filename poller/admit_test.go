@@ -120,7 +120,7 @@ func TestAdmit(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			rec := tt.edit(tt.rec)
 			start := record.Start{Comment: "c", On: tt.on, Until: noon.Add(time.Hour)}
-			changes, ok := Admit(rec, rec, start, policyOf(tt.p))
+			changes, ok := Admit(rec, rec, nil, start, policyOf(tt.p))
 			check(t, rec, changes, ok, tt.want)
 		})
 	}
@@ -156,15 +156,19 @@ func check(t *testing.T, rec record.Record, changes []record.Change, ok bool, wa
 func TestAdmitAsksTheOwnerOfTheSession(t *testing.T) {
 	start := record.Start{Comment: "c", On: "life", Until: noon}
 	pull := uncontrolled("mallory", "")(queued(t))
-	if got := answer(Admit(pull, queued(t), start, policyOf(policy.Options{}))); got != "start" {
+	if got := answer(Admit(pull, queued(t), nil, start, policyOf(policy.Options{}))); got != "start" {
 		t.Error(got)
 	}
 	stopped := queued(t, control("stop", "octocat"))
-	if got := answer(Admit(pull, stopped, start, policyOf(policy.Options{}))); got != record.SessionStopped {
+	if got := answer(Admit(pull, stopped, nil, start, policyOf(policy.Options{}))); got != record.SessionStopped {
 		t.Error(got)
 	}
 	start.On = record.OnNewPane
-	if got := answer(Admit(pull, queued(t), start, policyOf(policy.Options{}))); got != "start" {
+	over := queued(t, record.End{At: noon.Add(time.Hour)})
+	if got := answer(Admit(pull, over, nil, start, policyOf(policy.Options{}))); got != record.ItemEnded {
+		t.Error(got)
+	}
+	if got := answer(Admit(pull, queued(t), nil, start, policyOf(policy.Options{}))); got != "start" {
 		t.Error(got)
 	}
 }
@@ -192,7 +196,7 @@ func TestAdmitASpawn(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := tt.edit(tt.rec)
-			changes, ok := Admit(rec, rec, record.Start{On: record.OnNewPane, Until: noon}, policyOf(tt.p))
+			changes, ok := Admit(rec, rec, nil, record.Start{On: record.OnNewPane, Until: noon}, policyOf(tt.p))
 			check(t, rec, changes, ok, tt.want)
 		})
 	}
@@ -209,11 +213,46 @@ func TestAListedBotIsNotRevokedAtItsStart(t *testing.T) {
 	w.wantQueued("deliver poll-comment-" + id)
 	rec := w.records[ref.Key()]
 	start := record.Start{Comment: id, On: "life-1", Until: w.now.Add(time.Minute)}
-	if got := answer(Admit(rec, rec, start, policy.New(w.policy))); got != "start" {
+	if got := answer(Admit(rec, rec, nil, start, policy.New(w.policy))); got != "start" {
 		t.Errorf("%s; the row is by %q", got, w.row(ref, id).Author)
 	}
 	w.policy.AuthorizedUsers = []string{"octocat", "Copilot"} // a person of that name
-	if got := answer(Admit(rec, rec, start, policy.New(w.policy))); got != record.Revoked {
+	if got := answer(Admit(rec, rec, nil, start, policy.New(w.policy))); got != record.Revoked {
 		t.Error(got)
+	}
+}
+
+// B8: what is said on several items of one session starts in the order in which it
+// was said.
+func TestAdmitKeepsTheOrderOfASession(t *testing.T) {
+	hold := func(id string, at time.Time, more ...record.Change) record.Record {
+		rec, _, err := record.Apply(record.Record{}, append([]record.Change{record.Hold{Note: noteOf(id, at)}}, more...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rec
+	}
+	own := record.PutSession{Session: record.Session{Status: record.Active}}
+	older, newer := noon.Add(-time.Minute), noon.Add(time.Minute)
+	for name, tt := range map[string]struct {
+		other record.Record
+		want  string
+	}{
+		"something older waits":            {hold("o", older), "release"},
+		"what waits is newer":              {hold("o", newer), "start"},
+		"at one time the ids decide":       {hold("b", noon), "release"},
+		"at one time the ids decide, last": {hold("d", noon), "start"},
+		"something older was settled":      {hold("o", older, record.Settle{Note: record.Note{ID: "o"}, Outcome: record.Deleted}), "start"},
+		"it has a session of its own":      {hold("o", older, linkTo(1, "import", false), own), "start"},
+		"a person says where it goes":      {hold("o", older, linkTo(1, "link-pr", false), own), "release"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rec := queued(t)
+			start := record.Start{Comment: "c", On: "life", Until: noon.Add(time.Hour)}
+			others := []record.Record{{}, tt.other}
+			if got := answer(Admit(rec, rec, others, start, policyOf(policy.Options{}))); got != tt.want {
+				t.Errorf("%s, want %s", got, tt.want)
+			}
+		})
 	}
 }

@@ -171,7 +171,7 @@ func TestOnlyTheOldestPendingMayStart(t *testing.T) {
 	w.change(ref, record.Fail{Comment: a})
 	rec := w.records[ref.Key()]
 	start := record.Start{Comment: b, On: "life-1", Until: w.now.Add(10 * time.Second)}
-	changes, ok := Admit(rec, rec, start, policy.New(w.policy))
+	changes, ok := Admit(rec, rec, nil, start, policy.New(w.policy))
 	if ok {
 		t.Fatal("b may start before a")
 	}
@@ -322,7 +322,7 @@ func TestAnImportedGiveUpIsRearmedWithItsAuthor(t *testing.T) {
 	w.wantQueued("deliver poll-comment-" + id)
 	rec := w.records[ref.Key()]
 	start := record.Start{Comment: id, On: "life-1", Until: w.now}
-	if changes, ok := Admit(rec, rec, start, policy.New(w.policy)); !ok {
+	if changes, ok := Admit(rec, rec, nil, start, policy.New(w.policy)); !ok {
 		t.Errorf("the worker may not start it: %+v", changes)
 	}
 }

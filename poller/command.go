@@ -81,7 +81,7 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 func (d *decider) order(control record.Control) (act action, refused string) {
 	word, at := policy.Command(control.Command), d.column()
 	act = commands[word.ActsAs()][at]
-	labelled := d.item.Labelled || control.Source == cli
+	labelled := d.ownerItem().Labelled || control.Source == cli
 	switch {
 	case act.refuse:
 		refused = "nothing-to-resume"
@@ -93,18 +93,19 @@ func (d *decider) order(control record.Control) (act action, refused string) {
 		return act, refused
 	}
 	control.Served = act.served && !d.closing() // what is being closed serves nobody
-	d.do(record.Command{Control: control})
+	d.commanded = true
+	d.doOwner(record.Command{Control: control})
 	d.event("control.command", map[string]any{
 		"command": string(word), "actor": control.Actor, "command_source": control.Source, "effect": act.effect,
 	})
 	switch {
 	case act.unpause:
-		d.do(record.SetStatus{Status: record.Active, At: d.f.Now})
+		d.doOwner(record.SetStatus{Status: record.Active, At: d.f.Now})
 	case act.pause:
-		d.do(record.SetStatus{Status: record.Paused, At: d.f.Now})
+		d.doOwner(record.SetStatus{Status: record.Paused, At: d.f.Now})
 	}
 	if word.Arming() {
-		d.do(record.ResetSpawn{}) // a start gives the budget back (B6)
+		d.doOwner(record.ResetSpawn{}) // a start gives the budget back (B6)
 	}
 	return act, ""
 }
@@ -116,16 +117,17 @@ func (d *decider) drops(row record.Comment, outcome string) {
 }
 
 // dropPending settles what a stop or a pause drops, in the command's own
-// transaction; unstarted attempts come back (X5).
+// transaction; unstarted attempts come back (X5). What is queued on other items
+// of the session is settled at their turn, or by its worker.
 func (d *decider) dropPending() {
-	outcome := halted(d.rec())
+	outcome := halted(d.owner())
 	for _, row := range d.rec().Comments.Pending() {
 		if row.Started() {
 			continue // at most this one may still arrive, until its deadline
 		}
 		d.drops(row, outcome)
 	}
-	if spawn := d.rec().Item.Spawn.Delivery; spawn.InHand() && !spawn.Started() {
+	if spawn := d.rec().Item.Spawn.Delivery; !d.routed() && spawn.InHand() && !spawn.Started() {
 		d.do(record.Release{DeliveryID: spawn.DeliveryID})
 	}
 }

@@ -76,6 +76,10 @@ func (p *Poller) source(ctx context.Context, src Source, r *Report) record.Sourc
 			return row
 		}
 	}
+	if err := p.pulls(ctx, src, listing.Date, open, listed, r); err != nil {
+		row.Error = p.sourceFailed(src, err, r)
+		return row
+	}
 	if ctx.Err() != nil {
 		return row // an interrupted listing closes nothing (C2)
 	}
@@ -95,6 +99,8 @@ type visit struct {
 	unlisted bool
 	// gone says that the item is proved to exist no more.
 	gone bool
+	// links is what a pull request points at, when that was asked.
+	links *workitem.Links
 }
 
 // item deals with one item: read, decide, commit, act.
@@ -143,6 +149,9 @@ func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
 	}
 	comments, err := p.comments(ctx, v)
 	if err == nil {
+		v.links, err = p.links(ctx, v, rec)
+	}
+	if err == nil {
 		err = ctx.Err() // it was still being read when the stop came (C1)
 	}
 	if cut(ctx, err) {
@@ -182,13 +191,16 @@ func (p *Poller) settleOnce(ctx context.Context, v visit, comments []workitem.Co
 	if err != nil {
 		return fmt.Errorf("read the ledger: %w", err)
 	}
-	facts := p.facts(ctx, v, rec)
+	facts, err := p.facts(ctx, v, rec)
+	if err != nil {
+		return err
+	}
 	decision, err := Decide(v.item, comments, rec, facts)
 	if err != nil {
 		return fmt.Errorf("decide: %w", err)
 	}
 	p.Failpoint("decided")
-	if err := p.commit(ctx, v.item.Ref, rec.Item.Rev, decision, r); err != nil {
+	if err := p.commit(ctx, v.item.Ref, rec, facts.Target, decision, r); err != nil {
 		return err
 	}
 	p.Failpoint("committed")
@@ -198,13 +210,20 @@ func (p *Poller) settleOnce(ctx context.Context, v visit, comments []workitem.Co
 }
 
 // commit writes the changes of a decision. When not all of them were applied the
-// decision is not acted on and made again (F7).
-func (p *Poller) commit(ctx context.Context, ref workitem.Ref, rev uint64, d Decision, r *Report) error {
-	if len(d.Changes) == 0 {
+// decision is not acted on and made again; one on a pull request rests on the
+// record of its target as well (F7).
+func (p *Poller) commit(ctx context.Context, ref workitem.Ref, rec record.Record, to Target, d Decision, r *Report) error {
+	if len(d.Changes)+len(d.OfTarget) == 0 {
 		return nil
 	}
-	applied, err := p.Ledger.Commit(ctx, ref, rev, d.Changes)
-	if err == nil && len(applied) < len(d.Changes) {
+	var applied, ofTarget []record.Change
+	var err error
+	if to.Elsewhere() {
+		applied, ofTarget, err = p.Ledger.CommitBoth(ctx, ref, rec.Item.Rev, d.Changes, to.Ref, to.Record.Item.Rev, d.OfTarget)
+	} else {
+		applied, err = p.Ledger.Commit(ctx, ref, rec.Item.Rev, d.Changes)
+	}
+	if err == nil && (len(applied) < len(d.Changes) || len(ofTarget) < len(d.OfTarget)) {
 		err = record.ErrChanged
 	}
 	if err != nil {
@@ -214,23 +233,32 @@ func (p *Poller) commit(ctx context.Context, ref workitem.Ref, rev uint64, d Dec
 	return nil
 }
 
-// facts reads what is in flight and then tmux. Now is from before the look: a
+// facts reads whose session it is, what is in flight and then tmux. Now is from before the look: a
 // verdict needs a look that was taken after the deadline had passed (B2).
-func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) Facts {
+func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) (Facts, error) {
+	to, link, err := p.route(ctx, v, rec)
+	if err != nil {
+		return Facts{}, err
+	}
+	at, owner := v.item.Ref, rec
+	if to.Elsewhere() {
+		at, owner = to.Ref, to.Record
+	}
 	s := p.Settings()
 	f := Facts{
+		Target: to, Link: link,
 		Now: p.Now(), Run: p.Run, Version: p.Version, Policy: s.Policy, TooLong: s.TooLong, Host: p.Host,
 		Room: p.room, Listed: v.listed, Unlisted: v.unlisted, Resync: p.resyncDue(rec),
 		Held: map[string]bool{}, Noticed: p.noticed[v.item.Ref.Key()], Gone: v.gone,
 	}
-	for _, id := range p.Queue.Held(v.item.Ref) {
+	for _, id := range p.Queue.Held(at) {
 		f.Held[id] = true
 	}
 	f.Pane = record.Pane{State: record.PaneNone}
-	if asksTmux(rec) {
-		f.Pane = p.Sessions.Look(ctx, v.item.Ref, rec)
+	if asksTmux(owner) || len(rec.Comments.Pending()) > 0 {
+		f.Pane = p.Sessions.Look(ctx, at, owner)
 	}
-	return f
+	return f, nil
 }
 
 // asksTmux says whether there can be a session to look at. An item without a

@@ -9,7 +9,7 @@ import (
 // randomness. comments is the item's whole thread. An error is a fault of this
 // program (an illegal change), never of its input; nothing is done then.
 func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, f Facts) (Decision, error) {
-	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	d := newDecider(item, comments, rec, f)
 	d.judge()
 	d.reopen()
 	d.observe()
@@ -19,6 +19,7 @@ func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, 
 	case d.rec().Item.Ended():
 		d.awaitForget()
 	default:
+		d.link()
 		d.tidy()
 		d.see()
 		d.level()
@@ -36,11 +37,23 @@ type decider struct {
 	thread []workitem.Comment
 	f      Facts
 	draft  *record.Draft
-	out    Decision
+	// target is the record of whose session it is; nil for the item's own.
+	target *record.Draft
+	// commanded says that a command was obeyed.
+	commanded bool
+	out       Decision
 	// stuck says that nothing of the session may move until tmux answered or a
 	// deadline passed (B2, D3).
 	stuck bool
 	err   error
+}
+
+func newDecider(item workitem.Item, comments []workitem.Comment, rec record.Record, f Facts) *decider {
+	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	if f.Target.Elsewhere() {
+		d.target = record.NewDraft(f.Target.Record)
+	}
+	return d
 }
 
 func (d *decider) rec() record.Record { return d.draft.Record() }
@@ -52,8 +65,7 @@ func (d *decider) do(c record.Change) {
 }
 
 func (d *decider) effect(e Effect) {
-	e.Ref, e.Item = d.ref(), d.item
-	d.out.Effects = append(d.out.Effects, e)
+	d.out.Effects = append(d.out.Effects, d.aim(e))
 }
 
 // ref is the item's ref as it was first spelled: names made of it stay (D6).
@@ -87,6 +99,9 @@ func (d *decider) done() (Decision, error) {
 		d.out.Occupied = d.f.Pane.Holder
 	}
 	_, d.out.Changes = d.draft.Done()
+	if d.routed() {
+		_, d.out.OfTarget = d.target.Done()
+	}
 	return d.out, nil
 }
 
@@ -134,7 +149,9 @@ func (d *decider) judge() {
 	for _, row := range d.rec().Comments.Pending() {
 		d.verdict(row.ID, row.Delivery)
 	}
-	d.verdict("", d.rec().Item.Spawn.Delivery)
+	if !d.routed() {
+		d.verdict("", d.rec().Item.Spawn.Delivery)
+	}
 }
 
 func (d *decider) verdict(comment string, row record.Delivery) {

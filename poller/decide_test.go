@@ -167,7 +167,7 @@ func TestAStopDropsWhatIsQueued(t *testing.T) {
 	}
 	start := record.Start{Comment: id, On: "life-1", Until: w.now.Add(10 * time.Second)}
 	rec := w.records[ref.Key()]
-	if changes, ok := Admit(rec, rec, start, policy.New(w.policy)); ok || len(changes) != 0 {
+	if changes, ok := Admit(rec, rec, nil, start, policy.New(w.policy)); ok || len(changes) != 0 {
 		t.Errorf("the worker may start it: %v", changes) // story 2
 	}
 }

@@ -17,6 +17,10 @@
 // come from a complete listing and an answer by number, never from absence (P8).
 // Not guaranteed: that an agent read what was pasted into its pane.
 //
+// What is said on a pull request that closes an item goes into that item's session
+// (P3): Route says whose it is, the decision rests on both records and is committed
+// on both revisions.
+//
 // The package imports record, policy and workitem alone. What it needs of the
 // ledger, of trackers and of sessions it declares as interfaces.
 package poller

@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"slices"
+
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -18,14 +20,35 @@ func (d *decider) reopen() {
 
 // awaitForget is the decision about a reopened item whose old session is not
 // proved gone yet.
-func (d *decider) awaitForget() { d.close("ended") }
+func (d *decider) awaitForget() { d.shut() }
+
+// shut closes the item's session because the item has ended. A pull request ends
+// only itself: its target's session goes on.
+func (d *decider) shut() {
+	if !d.routed() {
+		d.close("ended")
+	} else if conversation(d.rec(), d.f.Host).Open() {
+		d.out.Effects = append(d.out.Effects, Effect{
+			Kind: DoClose, ID: string(DoClose), Ref: d.ref(), Item: d.item, Reason: "ended",
+		})
+	}
+}
+
+// gone says that no session of the item's own is left, and nothing that may
+// still make one.
+func (d *decider) gone() bool {
+	if d.routed() {
+		inHand := func(row record.Comment) bool { return d.f.Held[row.DeliveryID] }
+		return !conversation(d.rec(), d.f.Host).Open() && !slices.ContainsFunc(d.rec().Comments.Pending(), inHand)
+	}
+	return d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open() && len(d.f.Held) == 0
+}
 
 // bury forgets an ended item once nothing of it runs; it reports whether it
 // did. What an item that is open again was still told before its end can reach
 // nobody any more.
 func (d *decider) bury() bool {
-	gone := d.f.Pane.State != record.PaneUnknown && !d.ownerless() && !d.session().Open()
-	if !gone || d.undecided() || len(d.f.Held) > 0 || d.notices() {
+	if !d.gone() || d.undecided() || d.notices() {
 		return false // a notice that is owed needs its row (B3)
 	}
 	for _, row := range d.rec().Comments.Pending() {
@@ -52,8 +75,12 @@ func (d *decider) end() {
 	}
 	d.lastWords()
 	d.send()
-	if len(d.rec().Comments.Pending()) == 0 && !d.bury() {
-		d.close("ended") // behind what its queue holds
+	if len(d.rec().Comments.Pending()) > 0 {
+		return
+	}
+	d.unlink()
+	if !d.bury() {
+		d.shut() // behind what its queue holds
 	}
 }
 
@@ -68,7 +95,7 @@ func (d *decider) lastWords() {
 			continue
 		}
 		obeyed := d.f.Policy.Authorized(c.Author) && !d.selfAuthored(c)
-		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.rec()) == ""
+		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.owner()) == ""
 		switch {
 		case !known && !c.CreatedAt.After(item.LateUntil):
 			d.baseline(c, record.Late)

@@ -19,11 +19,12 @@ func (p *Poller) head(ctx context.Context, r *Report) error {
 		return fmt.Errorf("read what is unfinished: %w", err)
 	}
 	p.makeRoom(ctx)
+	counted := map[string]bool{}
 	for _, ref := range sorted(open) {
 		if ctx.Err() != nil {
 			return nil
 		}
-		err := p.guard(func() error { return p.recover(context.WithoutCancel(ctx), ref, r) })
+		err := p.guard(func() error { return p.recover(context.WithoutCancel(ctx), ref, counted, r) })
 		if err != nil && !errors.Is(err, record.ErrChanged) {
 			p.itemFailed(ref, err, r)
 		}
@@ -42,20 +43,30 @@ func (p *Poller) makeRoom(ctx context.Context) {
 	p.crowded = p.crowded && p.room <= 0
 }
 
-func (p *Poller) recover(ctx context.Context, ref workitem.Ref, r *Report) error {
+// recover deals with one item. counted holds the sessions on their way up whose
+// place is taken already: several items may wait for one.
+func (p *Poller) recover(ctx context.Context, ref workitem.Ref, counted map[string]bool, r *Report) error {
 	rec, err := p.Ledger.Record(ctx, ref)
 	if err != nil {
 		return fmt.Errorf("read the ledger: %w", err)
 	}
-	facts := p.facts(ctx, visit{item: workitem.Item{Ref: ref}}, rec)
-	if facts.Pane.State != record.PaneLive && len(facts.Held) > 0 {
+	facts, err := p.facts(ctx, visit{item: workitem.Item{Ref: ref, Kind: rec.Item.Kind}}, rec)
+	if err != nil {
+		return err
+	}
+	at := ref
+	if facts.Target.Elsewhere() {
+		at = facts.Target.Ref
+	}
+	if facts.Pane.State != record.PaneLive && len(facts.Held) > 0 && !counted[at.Key()] {
+		counted[at.Key()] = true
 		p.room-- // its session is on its way up
 	}
 	decision, err := Recover(ref, rec, facts)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if err := p.commit(ctx, ref, rec.Item.Rev, decision, r); err != nil {
+	if err := p.commit(ctx, ref, rec, facts.Target, decision, r); err != nil {
 		return err
 	}
 	p.act(decision, r)
@@ -66,12 +77,15 @@ func (p *Poller) recover(ctx context.Context, ref workitem.Ref, r *Report) error
 // proves delivered, the close of what was stopped, the quiet of what was paused,
 // the adoption of a session that no row names. It is pure.
 func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
-	d := &decider{f: f, draft: record.NewDraft(rec), item: workitem.Item{Ref: ref, URL: rec.Item.URL, Title: rec.Item.Title}}
+	d := newDecider(workitem.Item{Ref: ref, URL: rec.Item.URL, Title: rec.Item.Title}, nil, rec, f)
 	if rec.Item.Ref == "" || rec.Item.Sealed() {
 		return Decision{}, nil
 	}
 	for _, row := range rec.Comments.Pending() {
 		d.proved(row.ID, row.Delivery)
+	}
+	if f.Target.Elsewhere() {
+		return d.done() // what becomes of its session is its target's
 	}
 	d.proved("", rec.Item.Spawn.Delivery)
 	switch {

@@ -19,7 +19,7 @@ const cli = "cli"
 // sent, which the next cycle does. refused is the reason when the table refuses
 // the command; then nothing is done. It is pure.
 func Instruct(word policy.Command, item workitem.Item, comments []workitem.Comment, known bool, rec record.Record, f Facts) (_ Decision, refused string, err error) {
-	d := &decider{item: item, thread: comments, f: f, draft: record.NewDraft(rec)}
+	d := newDecider(item, comments, rec, f)
 	d.judge()
 	if known {
 		d.reopen()
@@ -27,6 +27,7 @@ func Instruct(word policy.Command, item workitem.Item, comments []workitem.Comme
 			return Decision{}, "ended", nil // its old session is not proved gone yet
 		}
 		d.observe()
+		d.link()
 		d.tidy()
 		d.see()
 	}
@@ -101,7 +102,16 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 		return Obeyed{}, &RefusedError{string(word), "ended"}
 	}
 	// No listing says how far its updatedAt may be trusted (P1): it is not kept.
-	facts := p.facts(ctx, visit{item: item, listed: item.UpdatedAt, unlisted: !rec.Item.OffListAt.IsZero()}, rec)
+	at := visit{item: item, listed: item.UpdatedAt, unlisted: !rec.Item.OffListAt.IsZero()}
+	if unread == nil {
+		if at.src, at.links, err = p.pointsAt(ctx, at, rec); err != nil {
+			return Obeyed{}, err
+		}
+	}
+	facts, err := p.facts(ctx, at, rec)
+	if err != nil {
+		return Obeyed{}, err
+	}
 	decision, refused, err := Instruct(word, item, comments, unread == nil, rec, facts)
 	switch {
 	case err != nil:
@@ -109,7 +119,7 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 	case refused != "":
 		return Obeyed{}, &RefusedError{string(word), refused}
 	}
-	if err := p.commit(ctx, ref, rec.Item.Rev, decision, &Report{}); err != nil {
+	if err := p.commit(ctx, ref, rec, facts.Target, decision, &Report{}); err != nil {
 		return Obeyed{}, err
 	}
 	p.act(decision, &Report{})
@@ -120,6 +130,18 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 		}
 	}
 	return done, nil
+}
+
+// pointsAt asks the item's own source what it points at, when that is to be asked
+// (P3).
+func (p *Poller) pointsAt(ctx context.Context, v visit, rec record.Record) (Source, *workitem.Links, error) {
+	for _, src := range p.Sources {
+		if holds(src.ID(), v.item.Ref) {
+			v.src = src
+		}
+	}
+	links, err := p.links(ctx, v, rec)
+	return v.src, links, err
 }
 
 // errNoSource is why an item of no configured source cannot be read.

@@ -11,6 +11,10 @@ import (
 // is closed, a session nobody's row names is taken over (X7). A pause is held
 // in the head of the cycle.
 func (d *decider) level() {
+	if d.routed() {
+		d.orders()
+		return
+	}
 	halt := halted(d.rec())
 	switch {
 	case halt == record.SessionStopped:
@@ -38,7 +42,7 @@ func (d *decider) closing() bool {
 // that is said later can go on with it (X4).
 func (d *decider) tidy() {
 	rec := d.rec()
-	if c := rec.Item.Control; c == nil || c.Command != string(policy.Cleanup) {
+	if c := rec.Item.Control; d.routed() || c == nil || c.Command != string(policy.Cleanup) {
 		return
 	}
 	if !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
@@ -54,7 +58,7 @@ func (d *decider) close(reason string) {
 		return
 	}
 	if d.ownerless() {
-		d.do(record.PutSession{Session: d.found()})
+		d.doOwner(record.PutSession{Session: d.found()})
 	}
 	if d.session().Open() {
 		d.once(DoClose, reason)
@@ -82,8 +86,12 @@ func (d *decider) once(kind EffectKind, reason string) {
 // undecided says that an attempt which is in nobody's queue may still reach the
 // session (B2, D3).
 func (d *decider) undecided() bool {
-	rec := d.rec()
-	for _, row := range rec.Comments.Pending() {
+	rec := d.owner()
+	rows := rec.Comments.Pending()
+	if d.routed() {
+		rows = append(rows, d.rec().Comments.Pending()...)
+	}
+	for _, row := range rows {
 		if d.underway(row.Delivery) {
 			return true
 		}

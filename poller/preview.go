@@ -97,6 +97,14 @@ func (p *Poller) foreseeSource(ctx context.Context, src Source, open unfinished,
 		listed[item.Ref.Key()] = true
 		p.foresee(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, v)
 	}
+	pulls, err := p.unlabelled(ctx, src, listing.Date, open, listed)
+	if err != nil {
+		v.fail(fmt.Errorf("list %s: %w", src.ID(), err))
+		return
+	}
+	for _, at := range pulls {
+		p.foresee(ctx, at, v)
+	}
 	known, err := p.Ledger.Known(ctx, src.ID())
 	if err != nil {
 		v.fail(fmt.Errorf("read the known items of %s: %w", src.ID(), err))
@@ -136,7 +144,13 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 		if err != nil {
 			return err
 		}
-		facts := p.facts(ctx, at, rec)
+		if at.links, err = p.links(ctx, at, rec); err != nil {
+			return err
+		}
+		facts, err := p.facts(ctx, at, rec)
+		if err != nil {
+			return err
+		}
 		decision, err := Decide(at.item, comments, rec, facts)
 		if err != nil {
 			return fmt.Errorf("decide: %w", err)
@@ -151,7 +165,7 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 
 // foreseen notes a decision, and what it leaves of the room for sessions.
 func (p *Poller) foreseen(at visit, rec record.Record, d Decision, v *Preview) {
-	if len(d.Changes) > 0 {
+	if len(d.Changes)+len(d.OfTarget) > 0 {
 		v.Commits++
 	}
 	for _, e := range d.Effects {

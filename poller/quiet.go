@@ -23,7 +23,7 @@ func (p *Poller) quiet(v visit, rec record.Record) bool {
 // waits says that the item's own session is owed and there is room for it now
 // (D1); no row of the ledger tells of it before it was tried.
 func (p *Poller) waits(v visit, rec record.Record) bool {
-	return p.room > 0 && rec.Item.Control == nil && !rec.Item.Spawn.GaveUp &&
+	return p.room > 0 && !linkedAway(rec, v.item) && rec.Item.Control == nil && !rec.Item.Spawn.GaveUp &&
 		conversation(rec, p.Host) == nil && startsAlone(v.item, p.Settings().Policy)
 }
 

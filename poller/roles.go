@@ -19,6 +19,11 @@ type Ledger interface {
 	Unfinished(context.Context) ([]workitem.Ref, error)
 	// Known returns the items of a source that are not sealed, in key order.
 	Known(ctx context.Context, source string) ([]workitem.Ref, error)
+	// CommitBoth is Commit for a pull request and its target, in one transaction
+	// (F1); with no changes the revision alone is relied on (F7).
+	CommitBoth(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change,
+		target workitem.Ref, targetRev uint64, targetChanges []record.Change,
+	) (applied, targetApplied []record.Change, err error)
 	Release(context.Context, []record.Held) ([]record.Held, error)
 	EndCycle(context.Context, record.Cycle, []record.SourceRow) error
 }
@@ -35,6 +40,20 @@ type Source interface {
 	State(context.Context, workitem.Ref) (workitem.Item, error)
 }
 
+// Linker is a Source that has pull requests.
+type Linker interface {
+	// Links returns what a pull request points at, or an error when that was not
+	// answered (P3).
+	Links(context.Context, workitem.Item) (workitem.Links, error)
+}
+
+// Closer is a Source that finds pull requests by what they close.
+type Closer interface {
+	// Closing returns every open pull request that closes one of the items, or an
+	// error (P1).
+	Closing(context.Context, []workitem.Ref) ([]workitem.Linked, error)
+}
+
 // Sessions looks at the agent sessions of this machine.
 type Sessions interface {
 	Look(context.Context, workitem.Ref, record.Record) record.Pane
@@ -45,7 +64,7 @@ type Sessions interface {
 
 // Queue holds the work of each session, first in, first out (D1).
 type Queue interface {
-	// Held returns the ids of what is queued or running for an item.
+	// Held returns the ids of what is queued or running for an item's session.
 	Held(workitem.Ref) []string
 	// Put queues an effect. It refuses an id that it holds already (F7), and
 	// everything once it was stopped.
@@ -66,8 +85,12 @@ type Facts struct {
 	TooLong func(body string) bool
 	// Host is this machine's id: a session row of another counts as none.
 	Host string
+	// Target is whose session it is: zero, unless the item is a pull request that
+	// belongs to another one (P3). Link is what is to be recorded of that.
+	Target Target
+	Link   *record.Link
+	// Pane is the target's, Held are the ids of what is queued or running for it.
 	Pane record.Pane
-	// Held are the ids of what is queued or running for the item.
 	Held map[string]bool
 	// Room is how many more sessions may come up (D1).
 	Room int
@@ -101,9 +124,12 @@ type Effect struct {
 	Kind EffectKind
 	// ID names the effect in its session's queue: the delivery id, or the kind for
 	// what an item has one of at a time.
-	ID   string
-	Ref  workitem.Ref
-	Item workitem.Item
+	ID string
+	// Ref is the item whose row pays for it, Session the one whose session and
+	// queue it is for; zero for Ref's own (P3).
+	Ref     workitem.Ref
+	Session workitem.Ref
+	Item    workitem.Item
 	// Comment is what a delivery carries; of a notice, its ID alone.
 	Comment workitem.Comment
 	// Thread is the comments whose rows are resolved, as of the decision, in thread
@@ -126,8 +152,10 @@ type Event struct {
 // Decision is what is done about one item.
 type Decision struct {
 	Changes []record.Change
-	Effects []Effect
-	Events  []Event
+	// OfTarget are the changes to the record of a pull request's target.
+	OfTarget []record.Change
+	Effects  []Effect
+	Events   []Event
 	// Occupied names what holds the name of the item's session and is not ours,
 	// while something waits for it (D5).
 	Occupied string

@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"time"
+
 	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
@@ -13,7 +15,7 @@ func (d *decider) selfAuthored(c workitem.Comment) bool { return policy.SelfAuth
 func (d *decider) see() {
 	first := !d.rec().Item.Known()
 	limit := d.rec().Item.EndedAt
-	hadControl := d.rec().Item.Control != nil && limit.IsZero()
+	hadControl := d.owner().Item.Control != nil && (limit.IsZero() || d.routed())
 	if first {
 		d.do(record.FirstSeen{At: d.f.Now})
 	}
@@ -23,7 +25,7 @@ func (d *decider) see() {
 		switch {
 		case known:
 			d.again(c, row)
-		case !first:
+		case !first, d.meant(c, limit):
 			d.fresh(c)
 		case hadControl || !c.CreatedAt.After(limit) || !d.atFirstSight(c):
 			d.baseline(c, record.FirstSight)
@@ -34,6 +36,14 @@ func (d *decider) see() {
 		d.event("poll.first_seen", map[string]any{"baselined": baselined})
 	}
 	d.vanished()
+}
+
+// meant says that a comment was left behind the start of the session that a pull
+// request belongs to: it is forwarded at first sight (X1). Trackers tell times in
+// whole seconds; what was said in the one that the session began in counts.
+func (d *decider) meant(c workitem.Comment, limit time.Time) bool {
+	s := d.session()
+	return d.routed() && s != nil && !c.CreatedAt.Before(s.CreatedAt.Truncate(time.Second)) && c.CreatedAt.After(limit)
 }
 
 // baseline marks a comment as seen. Whose words it holds is kept where that is
@@ -124,7 +134,7 @@ func (d *decider) forward(c workitem.Comment, ran string) {
 		return
 	}
 	d.do(record.Hold{Note: record.NoteOf(c), Command: ran})
-	d.do(record.ResetSpawn{}) // something new was said (B6)
+	d.doOwner(record.ResetSpawn{}) // something new was said (B6)
 }
 
 func (d *decider) settle(c workitem.Comment, outcome, ran string) {
@@ -175,7 +185,7 @@ func (d *decider) rearm(c workitem.Comment, row record.Comment) {
 	}
 	d.do(record.Rearm{Comment: row.ID})
 	d.do(record.Revise{Note: record.NoteOf(c), Command: row.Ran}) // an imported row has no author yet, and no text
-	d.do(record.ResetSpawn{})
+	d.doOwner(record.ResetSpawn{})
 	d.event("poll.rearmed", map[string]any{"comments": 1})
 }
 

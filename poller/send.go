@@ -104,6 +104,9 @@ func (d *decider) giveUp(row record.Comment) {
 // owe spawns the session that is owed without a comment: a recorded start that
 // never had one, or an item the poller starts by itself (X7, B6).
 func (d *decider) owe() {
+	if d.routed() {
+		return // its target's own turn sees to it
+	}
 	d.withhold()
 	if d.stuck || !d.owed() {
 		return
@@ -132,11 +135,14 @@ func (d *decider) owe() {
 }
 
 func (d *decider) owed() bool {
+	if d.routed() {
+		return false
+	}
 	control, col := d.rec().Item.Control, d.column()
 	if control != nil {
 		return control.Arming() && !control.Served && authority(control, d.f.Policy) && (col == none || col == closed)
 	}
-	return col == none && startsAlone(d.item, d.f.Policy)
+	return col == none && d.startsAlone()
 }
 
 // withhold says once for each item and author that the poller does not start

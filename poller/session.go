@@ -27,7 +27,7 @@ func conversation(rec record.Record, host string) *record.Session {
 	return rec.Session
 }
 
-func (d *decider) session() *record.Session { return conversation(d.rec(), d.f.Host) }
+func (d *decider) session() *record.Session { return conversation(d.owner(), d.f.Host) }
 
 func (d *decider) column() column {
 	s := d.session()
@@ -55,11 +55,11 @@ func (d *decider) ownerless() bool {
 // has its session already (A7), or, without a record, the poller may start it by
 // itself (A4).
 func (d *decider) started() bool {
-	control := d.rec().Item.Control
+	control := d.owner().Item.Control
 	if control != nil {
 		return control.Arming() && (d.column() == active || d.ownerless() || authority(control, d.f.Policy))
 	}
-	return d.session().Open() || startsAlone(d.item, d.f.Policy)
+	return d.session().Open() || d.startsAlone()
 }
 
 // authority says whether the one who gave a command still counts (A7); what was
@@ -88,15 +88,15 @@ func mayBegin(rec record.Record, p policy.Policy) bool {
 // policyAllows says whether the spawn policy lets an item without a session
 // have one. What the operator started here needs no label.
 func (d *decider) policyAllows() bool {
-	c := d.rec().Item.Control
+	c := d.owner().Item.Control
 	here := c.Arming() && c.Source == cli
-	return d.f.Policy.MaySpawn(d.item.Labelled || here)
+	return d.f.Policy.MaySpawn(d.ownerItem().Labelled || here)
 }
 
 // fate says what becomes of words that are to be obeyed: empty when they are to
 // be delivered, else the outcome they are settled with (X5).
 func (d *decider) fate() string {
-	if stopped := halted(d.rec()); stopped != "" {
+	if stopped := halted(d.owner()); stopped != "" {
 		return stopped
 	}
 	switch {

@@ -292,7 +292,7 @@ func (s *sim) start(t *task, rec record.Record, pane record.Pane) bool {
 	if t.on = asked.On; pane.State == record.PaneLive {
 		asked.On, t.on = pane.Identity, pane.Identity
 	}
-	changes, ok := Admit(rec, rec, asked, s.rules)
+	changes, ok := Admit(rec, rec, nil, asked, s.rules)
 	if ok && pane.State == record.PaneDead {
 		t.on = pane.Identity
 		changes = []record.Change{record.Start{Comment: t.row(), On: t.on, Until: asked.Until}}

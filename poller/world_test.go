@@ -446,3 +446,29 @@ func (w *world) started() workitem.Ref {
 	w.bringUp(ref)
 	return ref
 }
+
+func (w *world) CommitBoth(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change,
+	target workitem.Ref, targetRev uint64, ofTarget []record.Change,
+) ([]record.Change, []record.Change, error) {
+	if f := w.beforeCommit; f != nil {
+		w.beforeCommit = nil
+		f()
+	}
+	if w.records[target.Key()].Item.Rev != targetRev {
+		return nil, nil, record.ErrChanged
+	}
+	after, targetApplied, err := record.Apply(w.records[target.Key()], ofTarget)
+	if err != nil {
+		return nil, nil, err
+	}
+	commits := w.commits
+	applied, err := w.Commit(ctx, ref, rev, changes)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(targetApplied) > 0 {
+		w.records[target.Key()] = after
+		w.commits = commits + 1
+	}
+	return applied, targetApplied, nil
+}

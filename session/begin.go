@@ -59,7 +59,11 @@ func (j *job) commitStart(ctx context.Context, on string, newLife bool, before [
 		}
 		now := j.Now()
 		span := tmux.Span{Start: now, Until: now.Truncate(time.Second).Add(deadlineAfter)}
-		changes, admitted := j.admit(v, record.Start{Comment: j.row, On: on, Until: span.Until.UTC()}, newLife)
+		others, err := j.others(steady, v)
+		if err != nil {
+			return span, unknown(err)
+		}
+		changes, admitted := j.admit(v, others, record.Start{Comment: j.row, On: on, Until: span.Until.UTC()}, newLife)
 		if len(changes) == 0 {
 			return span, &verdict{Result: Dropped}
 		}
@@ -82,12 +86,12 @@ func (j *job) commitStart(ctx context.Context, on string, newLife bool, before [
 
 // admit asks whether the attempt may start. Who decides need not know that a
 // harness is started in the place of a dead one: that is a new pane to them.
-func (j *job) admit(v view, start record.Start, newLife bool) (changes []record.Change, ok bool) {
+func (j *job) admit(v view, others []record.Record, start record.Start, newLife bool) (changes []record.Change, ok bool) {
 	asked := start
 	if newLife {
 		asked.On = record.OnNewPane
 	}
-	changes, ok = j.Admit(Admission{Item: v.rec, Session: v.owner, Start: asked})
+	changes, ok = j.Admit(Admission{Item: v.rec, Session: v.owner, Others: others, Start: asked})
 	for i, c := range changes {
 		if c == record.Change(asked) {
 			changes = slices.Clone(changes)

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -358,6 +359,24 @@ func TestPullRequestIntoItsTarget(t *testing.T) {
 		got := w.host.Deliver(t.Context(), d)
 		if row := w.ledger.row(pr, "PRRC_1"); got != Dropped || row.Outcome != record.SessionStopped || w.tmux.count("paste") != 0 {
 			t.Errorf("%s, %+v", got, row)
+		}
+	})
+	t.Run("whoever decides is shown what else waits for the session (B8)", func(t *testing.T) {
+		w, d := setUp(t)
+		w.live()
+		other, admit := octo(22), w.host.Admit
+		w.ledger.put(other, record.PutLink{Link: record.Link{Target: octoRef.String()}},
+			record.Observe{Item: workitem.Item{Ref: other, Kind: workitem.PullRequest}}, record.FirstSeen{At: noon})
+		var shown []string
+		w.host.Admit = func(a Admission) ([]record.Change, bool) {
+			for _, rec := range a.Others {
+				shown = append(shown, rec.Item.Ref)
+			}
+			return admit(a)
+		}
+		got := w.host.Deliver(t.Context(), d)
+		if want := []string{octoRef.String(), other.String()}; got != Done || !slices.Equal(shown, want) {
+			t.Errorf("%s, shown %q", got, shown)
 		}
 	})
 	t.Run("its deadline holds the target's session (story 18)", func(t *testing.T) {

@@ -102,6 +102,9 @@ type Admission struct {
 	// into an issue's session (P3).
 	Item    record.Record
 	Session record.Record
+	// Others are the records of whatever else goes into the session: of its pull
+	// requests, and of the one that it belongs to when that is not Item (B8).
+	Others []record.Record
 	// Start is the change that starts it. It is on record.OnNewPane for every
 	// attempt that starts a harness, also for one in the place of a dead one.
 	Start record.Start

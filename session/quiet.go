@@ -41,6 +41,29 @@ func (h *Host) quietUntil(ctx context.Context, session workitem.Ref, read ...rec
 	return until, nil
 }
 
+// others are the records of what else goes into the attempt's session: something
+// older may wait there (B8).
+func (j *job) others(ctx context.Context, v view) (others []record.Record, err error) {
+	if j.elsewhere() {
+		others = append(others, v.owner)
+	}
+	linked, err := j.Ledger.Linked(ctx, j.session)
+	if err != nil {
+		j.Log.Debug("not all pull requests of a session can be read", "work_item", j.session.String(), "error", err)
+	}
+	for _, ref := range linked {
+		if ref.Key() == j.ref.Key() {
+			continue
+		}
+		rec, err := j.Ledger.Record(ctx, ref)
+		if err != nil {
+			return nil, fmt.Errorf("read the ledger: %w", err)
+		}
+		others = append(others, rec)
+	}
+	return others, nil
+}
+
 // deadlines is the latest one of the record's rows.
 func deadlines(rec record.Record) time.Time {
 	until := rec.Item.Spawn.Until

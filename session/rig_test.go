@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -75,7 +76,9 @@ type rig struct {
 	host     *Host
 	settings Settings
 	events   []string
-	at       map[string]func()
+	// warned is what the hosts logged, shown when a test fails.
+	warned lines
+	at     map[string]func()
 	// told is how many texts were compared already.
 	told int
 	// dies says that harnesses end by themselves at once.
@@ -112,6 +115,9 @@ func newRigWith(t testing.TB, o tmux.Options, flags ...string) *rig {
 		ledger: newMemory(t), at: map[string]func(){},
 	}
 	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("the host logged:\n%s", r.warned.String())
+		}
 		_ = r.command("kill-server").Run() // none may run
 		if err := os.RemoveAll(dir); err != nil {
 			t.Error(err)
@@ -133,6 +139,24 @@ func newRigWith(t testing.TB, o tmux.Options, flags ...string) *rig {
 	return r
 }
 
+// lines is a log that several write.
+type lines struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *lines) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
 func (r *rig) newHost(run string) *Host {
 	r.t.Helper()
 	var ledger Ledger = r.ledger
@@ -149,7 +173,7 @@ func (r *rig) newHost(run string) *Host {
 				f()
 			}
 		},
-		Log: slog.New(slog.DiscardHandler),
+		Log: slog.New(slog.NewTextHandler(&r.warned, nil)),
 	})
 	if err != nil {
 		r.t.Fatal(err)

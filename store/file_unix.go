@@ -24,6 +24,8 @@ func notOurs(info fs.FileInfo) string {
 		return fmt.Sprintf("belongs to user %d, this is user %d", stat.Uid, os.Geteuid())
 	case stat.Nlink != 1:
 		return fmt.Sprintf("has %d names (hard links), it may have one", stat.Nlink)
+	case info.Mode().Perm()&0o022 != 0:
+		return fmt.Sprintf("may be written by others (mode %04o): `chmod go-w` it", info.Mode().Perm())
 	}
 	return ""
 }

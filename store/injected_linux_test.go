@@ -31,6 +31,7 @@ var faulty = []struct {
 }{
 	{"fdatasync", "EIO", 13}, {"pwrite64", "ENOSPC", 26}, {"pwrite64", "EIO", 26},
 	{"ftruncate", "ENOSPC", 2}, {"fsync", "EIO", 6}, {"mmap", "ENOMEM", 3},
+	{"flock", "EINTR", 2}, {"flock", "ENOLCK", 2},
 }
 
 // TestInjected lets every single call fail that makes a ledger, opens it or
@@ -146,6 +147,8 @@ func (s *scenario) burn(call string, n int) error {
 			err = unix.Ftruncate(int(f.Fd()), 4096)
 		case "pwrite64":
 			_, err = unix.Pwrite(int(f.Fd()), []byte("x"), 0)
+		case "flock":
+			err = unix.Flock(int(f.Fd()), unix.LOCK_EX)
 		case "mmap":
 			err = mapOnce(f)
 		}

@@ -112,6 +112,10 @@ func Open(ctx context.Context, opts Options) (*Ledger, error) {
 	if err := l.attach(); err != nil {
 		return nil, err
 	}
+	if kind := overNetwork(l.file); kind != "" && !opts.ReadOnly {
+		opts.Log.Warn("the ledger is on a file system whose locks are not to be relied on: keep state.root on a local disk",
+			"path", opts.Path, "kind", kind)
+	}
 	return l, nil
 }
 

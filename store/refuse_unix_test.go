@@ -29,4 +29,24 @@ func TestNotOurs(t *testing.T) {
 	}
 }
 
+// TestWritableByOthers: a ledger that others may write to is refused, and left
+// with the mode that it has.
+func TestWritableByOthers(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "ledger.db")
+	populate(t, path, 1)
+	for _, mode := range []os.FileMode{0o620, 0o602, 0o666} {
+		must(t, os.Chmod(path, mode))
+		_, err := store.Open(t.Context(), options(path))
+		var damaged *store.DamagedError
+		if !errors.As(err, &damaged) || !strings.Contains(err.Error(), "chmod go-w") {
+			t.Errorf("%o: %v", mode, err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != mode {
+			t.Errorf("%o became %v, %v", mode, info.Mode(), err)
+		}
+	}
+	must(t, os.Chmod(path, 0o644))
+	shut(t, open(t, path))
+}
+
 func fifo(t *testing.T, path string) { must(t, unix.Mkfifo(path, 0o600)) }

@@ -28,6 +28,7 @@ type tracker struct {
 //	github issue|pull OWNER/REPO AUTHOR TITLE [LABEL…]
 //	github comment|review OWNER/REPO#N AUTHOR TEXT
 //	github inline OWNER/REPO#N AUTHOR FILE LINE TEXT
+//	github closes OWNER/REPO#N [OWNER/REPO#M…] what a pull request closes
 //	github label OWNER/REPO#N [LABEL…]
 //	github close|reopen OWNER/REPO#N
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
@@ -84,6 +85,10 @@ var githubVerbs = map[string]githubVerb{
 		line, err := strconv.Atoi(args[3])
 		ts.Check(err)
 		s.AddInline(repo, n, githubtest.Comment{Author: spelled(ts, args[1]), Path: args[2], Line: line, OriginalLine: line, Body: spelled(ts, args[4])})
+	}},
+	"closes": {1, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
+		repo, n := itemOf(ts, args[0])
+		s.SetCloses(repo, n, args[1:]...)
 	}},
 	"label": {1, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		repo, n := itemOf(ts, args[0])
