@@ -362,9 +362,12 @@ func TestAStartBesideAReopening(t *testing.T) {
 func TestAnUnlistedItemThatChangedInTheListingsSecond(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
-	w.set(ref, func(i *workitem.Item) { i.Labelled = false })
+	w.set(ref, func(i *workitem.Item) { i.Labelled, i.Source = false, "" })
 	w.src.date = w.src.items[0].UpdatedAt
 	w.cycle()
+	if source := w.records[ref.Key()].Item.Source; source != w.src.ID() {
+		t.Errorf("asked for by number it is of the source %q", source)
+	}
 	w.src.threads[ref.Key()][0].Body = "the-loop start, edited in that second"
 	reads := w.src.reads
 	w.cycle()

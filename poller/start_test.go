@@ -224,3 +224,35 @@ func TestWhatIsNotOwedIsNotRead(t *testing.T) {
 	w.cycle() // the notice is tried once
 	w.unreadCycle()
 }
+
+// A4, X4: an item that lost its label before its session came up is not started by
+// the poller itself.
+func TestAnItemWithoutItsLabelDoesNotStartAlone(t *testing.T) {
+	w := newWorld(t)
+	w.policy.RequireStart, w.max = false, 0
+	ref := w.open(1, "octocat")
+	w.cycle()
+	w.set(ref, func(i *workitem.Item) { i.Labelled = false })
+	w.max = 8
+	w.cycle()
+	w.wantQueued()
+	w.set(ref, func(i *workitem.Item) { i.Labelled = true })
+	w.cycle()
+	w.wantQueued("spawn poll-spawn-github-octo-repo-1-1")
+}
+
+// X5: a paused session hears nothing, whether a command paused it or an earlier
+// release did.
+func TestAPausedSessionHearsNothing(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.change(ref, record.Import{
+		Item:    record.Item{Ref: ref.String(), FirstSeenAt: w.now},
+		Session: &record.Session{Status: record.Paused, Host: "here", CreatedAt: w.now},
+	})
+	w.pane(ref, record.PaneLive, "life-1")
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.want(ref, id, record.Settled, record.SessionPaused)
+	w.wantQueued()
+}

@@ -162,8 +162,15 @@ func TestAStopBetweenUnlistedItems(t *testing.T) {
 		w.set(issue(n), func(i *workitem.Item) { i.State = workitem.Closed })
 	}
 	ctx, stop := context.WithCancel(t.Context())
-	w.beforeCommit = stop
+	var after []string
+	w.beforeCommit = func() {
+		stop()
+		w.trace = func(what string) { after = append(after, what) }
+	}
 	r := w.poller.Cycle(ctx)
+	if len(after) != 0 {
+		t.Errorf("after the stop it still reads: %v", after)
+	}
 	if len(w.src.asked) != 1 || len(r.Errors) != 0 || w.records[issue(1).Key()].Item.EndedAt.IsZero() {
 		t.Errorf("asked for %v, errors %v", w.src.asked, r.Errors)
 	}

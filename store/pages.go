@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 )
 
 const (
@@ -73,10 +74,14 @@ func walkHead(f io.ReaderAt, path string) error {
 	w := newWalk(f, m)
 	w.only = []byte(metaBucket)
 	w.follow()
-	if len(w.faults) > 0 {
-		return damaged(path, fmt.Sprintf("is damaged: %v", w.faults[0]))
+	if len(w.faults) == 0 {
+		return nil
 	}
-	return nil
+	var unread *fs.PathError // the end of the file is none: that is damage
+	if errors.As(w.faults[0], &unread) {
+		return fmt.Errorf("read the ledger %s: %w", path, w.faults[0])
+	}
+	return damaged(path, fmt.Sprintf("is damaged: %v", w.faults[0]))
 }
 
 func newWalk(f io.ReaderAt, m metaPage) *pageWalk {
