@@ -4,10 +4,12 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -162,9 +164,12 @@ func (r *rig) recorded() (calls func() [][]string) {
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	r.tmux, err = tmux.New(tmux.Options{
-		Binary: binary, Instance: r.instance, Exe: self,
-		Environ: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + r.dir, "HOME=" + r.dir, "TERM=xterm", "GH_TOKEN=a-secret"},
+	r.eventually("it can be run", func() bool { // a fork in flight may still hold the file open for writing
+		r.tmux, err = tmux.New(tmux.Options{
+			Binary: binary, Instance: r.instance, Exe: self,
+			Environ: []string{"PATH=" + os.Getenv("PATH"), "TMUX_TMPDIR=" + r.dir, "HOME=" + r.dir, "TERM=xterm", "GH_TOKEN=a-secret"},
+		})
+		return !errors.Is(err, syscall.ETXTBSY)
 	})
 	if err != nil {
 		r.t.Fatal(err)

@@ -21,12 +21,7 @@ import (
 // nth is which call of a thread strace lets fail. A thread that makes all but n
 // of the calls before it on another file meets the fault in its nth call: so one
 // process goes through all of them. It is more than the scenario makes.
-func nth(call string) int {
-	if call == "pread64" {
-		return 250
-	}
-	return 100
-}
+const nth = 100
 
 // faulty is the system calls that fail, as strace is told, and how often the
 // scenario makes each at least.
@@ -34,9 +29,8 @@ var faulty = []struct {
 	call, errno string
 	least       int
 }{
-	{"fdatasync", "EIO", 13}, {"pwrite64", "ENOSPC", 26}, {"pwrite64", "EIO", 26},
-	{"ftruncate", "ENOSPC", 2}, {"fsync", "EIO", 6}, {"mmap", "ENOMEM", 3},
-	{"pread64", "EIO", 80}, {"flock", "EINTR", 2}, {"flock", "ENOLCK", 2},
+	{"fdatasync", "EIO", 13}, {"pwrite64", "ENOSPC", 26}, {"ftruncate", "ENOSPC", 2}, {"fsync", "EIO", 6},
+	{"mmap", "ENOMEM", 3}, {"pread64", "EIO", 25}, {"flock", "EINTR", 2}, {"flock", "ENOLCK", 2},
 }
 
 // TestInjected lets every single call fail that makes a ledger, opens it or
@@ -55,7 +49,7 @@ func TestInjected(t *testing.T) {
 				dir := fastFolder(t)
 				flags := []string{
 					"-f", "--seccomp-bpf", "-o", os.DevNull, "-e", "signal=none", "-e", "trace=" + f.call,
-					"-e", fmt.Sprintf("inject=%s:error=%s:when=%d%s", f.call, f.errno, nth(f.call), suffix),
+					"-e", fmt.Sprintf("inject=%s:error=%s:when=%d%s", f.call, f.errno, nth, suffix),
 				}
 				if f.call == "mmap" { // the runtime makes it as well
 					flags = append(flags, "-P", filepath.Join(dir, store.File), "-P", filepath.Join(dir, "scratch"))
@@ -88,7 +82,7 @@ func childInjected(args []string) error {
 			return err
 		}
 		err := onThread(func() error {
-			if err := s.burn(call, nth(call)-n); err != nil {
+			if err := s.burn(call, nth-n); err != nil {
 				return fmt.Errorf("before it: %w", err)
 			}
 			return s.run()

@@ -29,7 +29,7 @@ func TestClosingWords(t *testing.T) {
 		"(closes #12)":                                            "octo/repo#12",
 		"**Closes** #12, _fixes #13_":                             "octo/repo#12 octo/repo#13",
 		"closes **#12**, fixes: *octo/x#3*":                       "octo/repo#12 octo/x#3",
-		"```\rcloses #12\r```\r\rfixes #13":                       "octo/repo#13",
+		"> no\r\rcloses #12":                                      "octo/repo#12",
 		"**Closes: #12**":                                         "octo/repo#12",
 		"- closes #12\n- [x] fixes #13\n1. resolves #14":          "octo/repo#12 octo/repo#13 octo/repo#14",
 		"# Closes #12":                                            "octo/repo#12",
