@@ -28,7 +28,9 @@ func (p *Poller) Cycle(ctx context.Context) Report {
 
 func (p *Poller) cycle(ctx context.Context, r *Report) []record.SourceRow {
 	if err := p.guard(func() error { return p.head(ctx, r) }); err != nil {
-		r.fail(err)
+		if !cut(ctx, err) { // a stop is no error (C3)
+			r.fail(err)
+		}
 		return nil
 	}
 	var rows []record.SourceRow
@@ -57,7 +59,9 @@ func (p *Poller) source(ctx context.Context, src Source, r *Report) record.Sourc
 	}
 	open, err := p.unfinished(ctx)
 	if err != nil {
-		r.fail(fmt.Errorf("read what is unfinished: %w", err))
+		if !cut(ctx, err) {
+			r.fail(fmt.Errorf("read what is unfinished: %w", err))
+		}
 		return row
 	}
 	listed := make(map[string]bool, len(listing.Items))

@@ -365,3 +365,14 @@ func TestARefusedJobIsNotCounted(t *testing.T) {
 		t.Errorf("the refusal cost an attempt: %+v", row.Delivery)
 	}
 }
+
+// C3: a stop that comes in the head of a cycle is no error of it.
+func TestAStopInTheHeadIsNoError(t *testing.T) {
+	w := newWorld(t)
+	w.started()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	if r := w.poller.Cycle(ctx); len(r.Errors) != 0 || !r.Interrupted {
+		t.Errorf("interrupted %v, errors %q", r.Interrupted, r.Errors)
+	}
+}
