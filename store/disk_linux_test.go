@@ -10,6 +10,9 @@ import (
 // sector is what a disk writes whole or not at all.
 const sector = 512
 
+// page is what the kernel writes at a time.
+const page = 4096
+
 // disk is what a power cut may leave of what a process did. A write, a new
 // length or a new name is on it for certain once a sync of the file, or of the
 // folder, returned; before that it may be there or not, whatever else is, and a
@@ -50,8 +53,20 @@ func (d *disk) do(c call) {
 		if d.now[c.file] == nil {
 			d.now[c.file] = &inode{}
 		}
-		d.now[c.file].pending = append(d.now[c.file].pending, pending{call: c})
+		d.now[c.file].write(c)
 	}
+}
+
+// write notes a write page by page: each of them arrives or not. Those of the
+// library begin where a page does.
+func (f *inode) write(c call) {
+	for len(c.data) > page {
+		first := c
+		first.data = c.data[:page]
+		f.pending = append(f.pending, pending{call: first})
+		c.data, c.at = c.data[page:], c.at+page
+	}
+	f.pending = append(f.pending, pending{call: c})
 }
 
 func (f *inode) sync(failed bool) {
@@ -143,7 +158,7 @@ func (f *inode) remains(samples int, random *rand.Rand, yield func([]byte)) {
 	for _, dropped := range []bool{true, false} { // what a failed sync dropped is there, or is not
 		for last := -1; last < len(f.pending); last++ {
 			some(f.upTo(last, 0, dropped))
-			for cut := sector; last >= 0 && cut < min(4096, len(f.pending[last].data)); cut += sector {
+			for cut := sector; last >= 0 && cut < len(f.pending[last].data); cut += sector {
 				some(f.upTo(last, cut, dropped))
 			}
 		}
