@@ -222,7 +222,9 @@ func TestAHarnessThatExitsAtOnceIsGivenUp(t *testing.T) {
 		}
 		w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Fail{MayRepeat: true})
 	}
-	w.cycle()
+	if r := w.cycle(); r.Failures != 1 {
+		t.Errorf("%d failures are counted", r.Failures)
+	}
 	w.wantQueued()
 	if s := w.records[ref.Key()].Item.Spawn; !s.GaveUp || s.Notice != record.NoticeOwed {
 		t.Errorf("the spawn row is %+v", s)

@@ -213,3 +213,49 @@ func TestASpawnThatWasStoppedHasItsVerdict(t *testing.T) {
 	}
 	w.unreadCycle()
 }
+
+// What the head of the cycle does needs no tracker.
+func TestTheHeadNeedsNoTracker(t *testing.T) {
+	for name, tt := range map[string]struct {
+		mark   bool
+		queued []string
+	}{
+		"the spawn is proved, and taken over": {true, []string{"adopt adopt"}},
+		"it lives":                            {false, []string{"adopt adopt"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			ref := w.open(1, "octocat")
+			w.say(ref, "octocat", "the-loop start")
+			w.cycle()
+			id := w.records[ref.Key()].Item.Spawn.DeliveryID
+			w.change(ref, record.Start{On: record.OnNewPane, Until: w.now})
+			w.restart("run-2", "v1.0.0")
+			w.pane(ref, record.PaneLive, "life-1")
+			if tt.mark {
+				w.pane(ref, record.PaneLive, "life-1", id)
+			}
+			w.src.listErr = errTracker
+			w.cycle()
+			if s := w.records[ref.Key()].Item.Spawn; s.InHand() == tt.mark {
+				t.Errorf("the spawn row is %+v", s)
+			}
+			w.wantQueued(tt.queued...)
+		})
+	}
+}
+
+// P8: after an ending nothing is made of what was recorded before.
+func TestWhatIsForgottenIsNotRecovered(t *testing.T) {
+	f := restingFacts()
+	for _, rec := range []record.Record{
+		{},
+		{Item: record.Item{
+			Ref: issue(1).String(), EndedAt: noon, Control: &record.Control{Command: "stop"},
+		}, Session: &record.Session{Status: record.Active, Host: "here"}},
+	} {
+		if d, err := Recover(issue(1), rec, f); err != nil || len(d.Changes)+len(d.Effects) > 0 {
+			t.Errorf("%+v, %v", d, err)
+		}
+	}
+}

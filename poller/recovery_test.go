@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -305,4 +307,29 @@ func TestAGiveUpMakesWayForTheNext(t *testing.T) {
 	w.cycle()
 	w.want(ref, a, record.GaveUp, "")
 	w.wantQueued("deliver poll-comment-" + b)
+}
+
+// half is a ledger that cannot read every item.
+type half struct{ *world }
+
+func (l half) Release(ctx context.Context, held []record.Held) ([]record.Held, error) {
+	back, _ := l.world.Release(ctx, held)
+	return back, errTracker
+}
+
+// B4: what came back is told of, also when not all of it did.
+func TestAReleaseThatDidNotGoThroughIsToldOf(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	told := 0
+	n, err := ReleaseAbandoned(t.Context(), half{w}, []record.Held{{Ref: ref.String(), DeliveryID: "poll-comment-" + id}},
+		func(string, map[string]any) { told++ })
+	if n != 1 || told != 1 || !errors.Is(err, errTracker) {
+		t.Errorf("%d came back, told %d times, %v", n, told, err)
+	}
+	if n, err := ReleaseAbandoned(t.Context(), nil, nil, nil); n != 0 || err != nil {
+		t.Errorf("nothing abandoned: %d, %v", n, err)
+	}
 }

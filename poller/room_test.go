@@ -153,3 +153,22 @@ func TestACloseHasNoPlace(t *testing.T) {
 	w.cycle()
 	w.wantQueued("spawn poll-spawn-github-octo-repo-1-2")
 }
+
+// D1: what waits is said again when there was room meanwhile.
+func TestACrowdIsToldOfAgain(t *testing.T) {
+	w := newWorld(t)
+	w.max = 0
+	w.say(w.open(1, "octocat"), "octocat", "the-loop start")
+	w.cycle()
+	w.cycle()
+	w.max = 1
+	w.cycle()
+	w.bringUp(issue(1))
+	w.pane(issue(1), record.PaneDead, "life-1")
+	w.max = 0
+	w.say(issue(1), "octocat", "hello")
+	w.cycle()
+	if n := w.told("dispatch.dropped"); n != 2 {
+		t.Errorf("told %d times", n)
+	}
+}

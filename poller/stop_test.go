@@ -376,3 +376,14 @@ func TestAStopInTheHeadIsNoError(t *testing.T) {
 		t.Errorf("interrupted %v, errors %q", r.Interrupted, r.Errors)
 	}
 }
+
+// P7: of several limits the last one to end is told of.
+func TestTheLatestLimitCounts(t *testing.T) {
+	w := newWorld(t)
+	late, soon := limit(w), &workitem.RateLimitError{Host: "github.example", Until: w.now.Add(time.Minute)}
+	w.src.listErr = late
+	w.poller.Sources = append(w.poller.Sources, &named{tracker: &tracker{listErr: soon}, id: "github:octo/other"})
+	if r := w.cycle(); !r.Until.Equal(late.(*workitem.RateLimitError).Until) || w.told("poll.rate_limited") != 2 {
+		t.Errorf("until %s", r.Until)
+	}
+}

@@ -202,3 +202,47 @@ func TestObserve(t *testing.T) {
 		}
 	}
 }
+
+// What an item's own rows refuse, and what leaves them alone.
+func TestTheItemsOwnSteps(t *testing.T) {
+	running := []Change{QueueSpawn{DeliveryID: "s", Run: "r"}, Start{On: OnNewPane, Until: at}}
+	tried := append(append([]Change{}, running...), Fail{MayRepeat: true})
+	for name, tt := range map[string]struct {
+		before  []Change
+		change  Change
+		illegal bool
+		applied bool
+	}{
+		"dropping an open session":        {[]Change{PutSession{Session{Status: Active}}}, DropSession{}, true, false},
+		"dropping a paused session":       {[]Change{PutSession{Session{Status: Paused}}}, DropSession{}, true, false},
+		"dropping a closed session":       {[]Change{PutSession{Session{Status: Shut}}}, DropSession{}, false, true},
+		"dropping none":                   {nil, DropSession{}, false, false},
+		"ending twice (P8)":               {[]Change{End{At: at}}, End{At: at.Add(time.Hour)}, false, false},
+		"seeing for the first time twice": {nil, FirstSeen{At: at}, true, false},
+		"a budget while it runs (B6)":     {append(append([]Change{}, tried...), running...), ResetSpawn{}, false, false},
+		"a budget that is whole":          {nil, ResetSpawn{}, false, false},
+		"a budget that was used":          {tried, ResetSpawn{}, false, true},
+		"serving without a start (X7)":    {[]Change{Command{Control{Command: "stop"}}}, Serve{}, false, false},
+		"serving twice":                   {[]Change{Command{Control{Command: "start"}}, Serve{}}, Serve{}, false, false},
+		"announcing without a session":    {nil, Announce{DeliveryID: "x"}, false, false},
+		"closing without a session":       {nil, SetStatus{Status: Shut, At: at}, false, false},
+		"the same link":                   {[]Change{PutLink{Link{Target: "x"}}}, PutLink{Link{Target: "x"}}, false, false},
+		"an import over an item":          {nil, Import{Item: Item{Ref: "x"}}, true, false},
+		"an import that may overwrite":    {nil, Import{Item: Item{Ref: "x"}, Overwrite: true}, false, true},
+	} {
+		rec := must(t, seen(t), tt.before...)
+		_, applied, err := Apply(rec, []Change{tt.change})
+		if errors.Is(err, ErrIllegal) != tt.illegal || (len(applied) > 0) != tt.applied {
+			t.Errorf("%s: applied %v, %v", name, applied, err)
+		}
+	}
+	rec := must(t, seen(t), append(append([]Change{}, tried...), running...)...)
+	rec = must(t, rec, Deliver{}) // proof clears the repeat (I11)
+	if s := rec.Item.Spawn; s.MayRepeat || s.InHand() || s.Attempts != 2 {
+		t.Errorf("proved: %+v", s)
+	}
+	rec = must(t, seen(t), append(append([]Change{}, running...), Release{DeliveryID: "s"})...)
+	if s := rec.Item.Spawn; !s.Started() {
+		t.Errorf("a started spawn was released: %+v", s)
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // State is what is known about a pane (D4).
@@ -132,8 +133,29 @@ func exitStatus(status, signal string) string {
 // stored identity elsewhere. Whether it is ours is for the caller to judge, by Owner.
 func (s *Server) Look(ctx context.Context, t Target) Look { return s.look(ctx, t, call{}) }
 
+// A server that is on its way up or out answers nothing, or something that cannot be read, for a moment: it is asked
+// again, three times, after 50, 100 and 200 ms. One that did not answer in time is not.
+const (
+	lookTries = 4
+	lookAgain = 50 * time.Millisecond
+)
+
 // look asks about one pane; first begins the tmux process that does.
-func (s *Server) look(ctx context.Context, t Target, first call) Look {
+func (s *Server) look(ctx context.Context, t Target, first call) (l Look) {
+	for wait, try := lookAgain, 1; ; wait, try = 2*wait, try+1 {
+		l = s.lookOnce(ctx, t, first)
+		if l.State != Silent || errors.Is(l.Err, ErrNoAnswer) || try == lookTries {
+			return l
+		}
+		select {
+		case <-ctx.Done():
+			return l
+		case <-time.After(wait):
+		}
+	}
+}
+
+func (s *Server) lookOnce(ctx context.Context, t Target, first call) Look {
 	l, rows, err := s.find(ctx, t, first)
 	if n, bad := identityNumbers(l.Identity); err == nil && bad == nil && l.State == Dead && l.ExitStatus == "" {
 		nudge(int(n[0]))
