@@ -1,10 +1,13 @@
 package session
 
 import (
+	"context"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
+	"theloop/dispatch"
 	"theloop/record"
 	"theloop/session/tmux"
 )
@@ -220,5 +223,36 @@ func TestDeliverAdopts(t *testing.T) {
 	w.expect(comment, w.deliver(comment), want{Done, record.IsDone, 1, false, 1})
 	if p.look.Owner != octoOwner || p.look.HarnessSession != sessionID || !w.emitted("session.adopted") {
 		t.Errorf("the pane is %+v, events %v", p.look, w.events)
+	}
+}
+
+// Story 3, D9: a close goes through the session's queue: behind a delivery that
+// has started it waits for the outcome, so that the delivery never finds its
+// session gone and brings it up again.
+func TestCloseWaitsForTheDelivery(t *testing.T) {
+	w := newWorld(t)
+	w.live()
+	c := w.queued("IC_1")
+	queue := dispatch.New(dispatch.Options{Concurrency: 4})
+	defer queue.Stop(time.Minute)
+	put := func(id string, job func() Result) {
+		queue.Put(dispatch.Job{Ref: octoRef, ID: id, Run: func(context.Context) error { job(); return nil }})
+	}
+	w.at["started"] = func() { // the stop is committed when the delivery is on its way
+		w.ledger.put(octoRef, record.Command{Control: record.Control{Command: "stop", Source: "cli"}})
+		put("close", func() Result { return w.host.Close(context.Background(), Close{Ref: octoRef, Reason: Stopped}) })
+		for range 100 {
+			runtime.Gosched() // time for a close that does not wait
+		}
+	}
+	put("IC_1", func() Result { return w.host.Deliver(context.Background(), w.delivery(c)) })
+	if err := queue.Wait(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if calls := strings.Join(w.tmux.calls, " "); calls != "look ready paste look close" || w.ledger.row(octoRef, "IC_1").State != record.Delivered {
+		t.Errorf("calls %s, the comment is %s", calls, w.ledger.row(octoRef, "IC_1").State)
+	}
+	if len(w.tmux.panes) != 1 || w.tmux.panes[0].look.State != tmux.Dead || w.ledger.get(octoRef).Session.Open() {
+		t.Errorf("%d sessions, the first is %s", len(w.tmux.panes), w.tmux.panes[0].look.State)
 	}
 }

@@ -228,7 +228,7 @@ func TestWhichConversation(t *testing.T) {
 
 const time1h = 60 * 60 * 1e9
 
-// D7, I11: what cannot be proved either way says that it may be a repeat.
+// Story 12, D7, I11: what cannot be proved either way says that it may be a repeat.
 func TestRepeatsSaySo(t *testing.T) {
 	const note = "This may be a repeat"
 	for _, c := range []struct {

@@ -101,7 +101,11 @@ func (r *rig) server(change ...func(*Options)) *Server {
 	for _, c := range change {
 		c(&o)
 	}
-	s, err := New(o)
+	var s *Server
+	eventually(r.t, "it can be run", func() bool { // a fork in flight may still hold a script open for writing
+		s, err = New(o)
+		return !errors.Is(err, syscall.ETXTBSY)
+	})
 	if err != nil {
 		r.t.Fatal(err)
 	}
