@@ -151,6 +151,12 @@ func TestRealPeople(t *testing.T) {
 			if d := data(t, texts[len(texts)-1]); len(texts) != 2 || d.Event.Text != said.Body {
 				t.Errorf("told %q", texts)
 			}
+			if typed := string(harnesslog.Input(r.records(), 0)); !c.resumed && (!strings.HasPrefix(typed, "\x1b[200~") || !strings.HasSuffix(typed, "\x1b[201~\r")) {
+				t.Errorf("it lost its brackets: %q", typed)
+			}
+			if left := r.user("list-buffers", "-F", "#{buffer_name}"); strings.Contains(left, "loop-") {
+				t.Errorf("buffers are left: %s", left)
+			}
 			starts := harnesslog.Starts(r.records())
 			if (len(starts) == 2) != c.resumed || c.resumed && starts[1].Resume != before.HarnessSessionID {
 				t.Errorf("started %d times, last resuming %q", len(starts), starts[len(starts)-1].Resume)
