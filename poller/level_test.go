@@ -163,6 +163,7 @@ func TestAnUnknownSessionServesNothing(t *testing.T) {
 		t.Error("an unknown session serves the start")
 	}
 	w.change(ref, control("stop", "octocat"))
+	w.say(ref, "mallory", "bump")
 	w.cycle()
 	w.wantQueued()
 }

@@ -205,7 +205,8 @@ type Session struct {
 	CreatedAt   time.Time `json:"createdAt,omitzero"`
 	LastEventAt time.Time `json:"lastEventAt,omitzero"`
 	EndedAt     time.Time `json:"endedAt,omitzero"`
-	// Announced is the delivery id whose announcement stands on the item (D12).
+	// Announced is the delivery id whose announcement stands on the item, or, behind
+	// the word "owed ", the one whose announcement is still to be posted (D12).
 	Announced string `json:"announced,omitempty"`
 	// Host is the machine's id: a row of another machine counts as no session.
 	Host  string                     `json:"host,omitempty"`

@@ -206,8 +206,12 @@ func TestSupervised(t *testing.T) {
 	if !strings.Contains(log.String(), "ended by itself") || !strings.Contains(log.String(), "exit status 3") {
 		t.Errorf("the log does not tell: %s", log)
 	}
+	begun := time.Now()
 	if err := term.Close(); err != nil {
 		t.Fatal(err)
+	}
+	if took := time.Since(begun); took >= endTime {
+		t.Errorf("it was not asked to end, but made to, after %s", took)
 	}
 	if text := get(t, term, "/"); !strings.Contains(text, "refused") {
 		t.Errorf("after the close somebody answers: %q", text)

@@ -11,7 +11,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"time"
 
@@ -79,9 +78,7 @@ func newLife(t *testing.T, bin programs) *life {
 		"THE_LOOP_CLI_CONFIG=" + l.path("config.yaml"),
 	}
 	t.Cleanup(func() {
-		if status, err := lock.Probe(l.pidfile()); err == nil && status.Held && status.PID > 1 {
-			_ = syscall.Kill(status.PID, syscall.SIGKILL)
-		}
+		l.killHolder()
 		kill := exec.Command("tmux", "kill-server")
 		kill.Env = l.env
 		_ = kill.Run() // none may run
@@ -90,6 +87,23 @@ func newLife(t *testing.T, bin programs) *life {
 	l.configure("")
 	l.write("inbox/README.md", "what is to be done\n")
 	return l
+}
+
+// killHolder ends a poller in the background that a failed test left behind. Its
+// number may be somebody else's by the time it is used, so the process is taken
+// hold of before the lock is asked again.
+func (l *life) killHolder() {
+	status, err := lock.Probe(l.pidfile())
+	if err != nil || !status.Held || status.PID <= 1 {
+		return
+	}
+	process, err := os.FindProcess(status.PID)
+	if err != nil {
+		return
+	}
+	if again, err := lock.Probe(l.pidfile()); err == nil && again.Held && again.PID == status.PID {
+		_ = process.Kill()
+	}
 }
 
 // configure writes the configuration, with lines that are added to routing.
