@@ -6,6 +6,9 @@
 // to a number. Stop hands back what was accepted and never begun, so that its
 // attempts can be given back (B4).
 //
+// A session's queue is bounded, and has a goroutine of its own while it holds
+// something.
+//
 // The package knows neither tmux nor the ledger nor a tracker: what a job does,
 // and how its outcome is committed, is the job's own business. It guarantees
 // the order and that an id which is held is not taken twice (F7). It does not

@@ -327,3 +327,13 @@ func TestThePolicyKeepsNothingOfItsOptions(t *testing.T) {
 		t.Error("the policy changed with the map it was made of")
 	}
 }
+
+func TestAPolicyWithoutKeywordsFindsNothing(t *testing.T) { // X3
+	for _, p := range []Policy{{}, New(Options{}), New(Options{ControlEnabled: true, Keywords: map[Command]string{
+		Start: "", Do: "", Contribute: "", Stop: "", Pause: "", Resume: "", Cleanup: " ",
+	}})} {
+		if got := p.Commands("the-loop start, please"); got.Command != "" || got.Ambiguous != nil || got.Words {
+			t.Errorf("it finds %+v", got)
+		}
+	}
+}

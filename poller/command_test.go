@@ -453,3 +453,17 @@ func TestAPauseHoldsASessionThatComesUp(t *testing.T) {
 		})
 	}
 }
+
+// X4: the spawn policy binds an item without a session alone.
+func TestThePolicyBindsTheFirstColumnAlone(t *testing.T) {
+	for _, col := range []column{active, paused, closed, "dead"} {
+		w := newWorld(t)
+		w.at(col)
+		w.policy.SpawnOnUnmatched = policy.SpawnNever
+		id := w.say(issue(1), "octocat", "the-loop start")
+		w.cycle()
+		if row := w.row(issue(1), id); row.Outcome != record.ControlExecuted {
+			t.Errorf("%s: the start is %s", col, row.Outcome)
+		}
+	}
+}

@@ -434,3 +434,28 @@ func TestAnEndedItemIsNotForgottenOverALivingSession(t *testing.T) {
 		t.Errorf("the effects are %+v", d.Effects)
 	}
 }
+
+// B3, P8: on what is gone no notice can be posted: it is not asked for, and what
+// is owed keeps nothing.
+func TestAnItemThatIsGoneIsForgottenOverAnOwedNotice(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Fail{Comment: id})
+	}
+	w.cycle()
+	w.restart("run-2", "v1.0.0")
+	w.notices, w.src.items = nil, nil
+	w.src.stateErr = map[string]error{ref.Key(): workitem.ErrGone}
+	w.cycle()
+	w.take()
+	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now})
+	w.pane(ref, record.PaneDead, "life-1")
+	w.cycle()
+	if i := w.records[ref.Key()].Item; !i.Sealed() || len(w.notices) > 0 {
+		t.Errorf("asked for %q, left %+v", w.notices, i)
+	}
+}

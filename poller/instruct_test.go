@@ -271,3 +271,18 @@ func TestTheSourceOfAnItem(t *testing.T) {
 		}
 	}
 }
+
+// What could not be read is not decided on: no pending comment counts as deleted.
+func TestTheOperatorDecidesNothingUnread(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.panes[ref.Key()] = record.Pane{State: record.PaneUnknown}
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.src.readErr = errTracker
+	if done, err := w.obey(ref, policy.Start); err != nil || done.Later == nil {
+		t.Fatal(done, err)
+	}
+	w.want(ref, id, record.Pending, "")
+	w.wantQueued()
+}

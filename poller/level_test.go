@@ -246,6 +246,19 @@ func TestTheHeadNeedsNoTracker(t *testing.T) {
 	}
 }
 
+// P8: what has ended is closed when the tracker is down, too.
+func TestAnEndedSessionIsClosedWithoutATracker(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.end(ref)
+	w.cycle()
+	w.wantQueued("close close")
+	w.restart("run-2", "v1.0.0") // before the close
+	w.src.listErr = errTracker
+	w.cycle()
+	w.wantQueued("close close")
+}
+
 // P8: after an ending nothing is made of what was recorded before.
 func TestWhatIsForgottenIsNotRecovered(t *testing.T) {
 	f := restingFacts()

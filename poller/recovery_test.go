@@ -153,7 +153,7 @@ func TestAGiveUpIsRearmed(t *testing.T) {
 			}
 			w.cycle()
 			w.change(ref, record.PostNotice{Comment: id})
-			w.quietCycle()
+			w.unreadCycle()
 			w.restart("run-2", "v1.0.1")
 			tt.before(w, ref)
 			w.cycle()
@@ -331,5 +331,35 @@ func TestAReleaseThatDidNotGoThroughIsToldOf(t *testing.T) {
 	}
 	if n, err := ReleaseAbandoned(t.Context(), nil, nil, nil); n != 0 || err != nil {
 		t.Errorf("nothing abandoned: %d, %v", n, err)
+	}
+}
+
+// B3, P1: a notice is asked for once in each run until it is posted, whether its
+// item changes or not.
+func TestAnOwedNoticeIsAskedForOnceARun(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	for range 3 {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Fail{Comment: id})
+	}
+	want := []string{}
+	for run := range 3 {
+		w.cycle()
+		w.say(ref, "mallory", "bump")
+		w.cycle()
+		if run < 2 {
+			want = append(want, ref.String()+" "+id)
+		}
+		if !slices.Equal(w.notices, want) {
+			t.Errorf("run %d: asked for %q, want %q", run, w.notices, want)
+		}
+		w.unreadCycle()
+		if run == 1 {
+			w.change(ref, record.PostNotice{Comment: id})
+		}
+		w.restart("again", "v1.0.0")
 	}
 }

@@ -329,7 +329,7 @@ func (s *sim) checkSession(item workitem.Item, rec record.Record, full bool) {
 	case rec.Item.Known() && rec.Item.Control != nil && rec.Item.Control.Command == "cleanup" && rec.Session != nil:
 		s.fail("X4: %s was cleaned up and its row is %+v", item.Ref, rec.Session)
 	}
-	if !rec.Item.Known() || full || rec.Item.Spawn.GaveUp || live {
+	if !rec.Item.Known() || rec.Item.Ended() || full || rec.Item.Spawn.GaveUp || live {
 		return
 	}
 	c := rec.Item.Control

@@ -246,3 +246,12 @@ func TestTheItemsOwnSteps(t *testing.T) {
 		t.Errorf("a started spawn was released: %+v", s)
 	}
 }
+
+// What a row says of its comment stays when it is settled by its id alone.
+func TestASettledRowKeepsItsComment(t *testing.T) {
+	rec := must(t, seen(t), Hold{Note: note("c")}, Settle{Note: Note{ID: "c"}, Outcome: Deleted})
+	row, _ := rec.Comments.Get("c")
+	if row.Author != "octocat" || row.SHA256 != note("c").SHA256 || !row.At.Equal(at) {
+		t.Errorf("the row is %+v", row)
+	}
+}

@@ -48,7 +48,11 @@ func (r *rig) deliverTo(ctx context.Context, ref workitem.Ref, c workitem.Commen
 
 // quiet lets several jobs of the host run at once.
 func (r *rig) quiet() {
-	r.host.Emit = func(string, map[string]any) {}
+	r.host.Emit = func(event string, fields map[string]any) {
+		if why, failed := fields["error"]; failed {
+			fmt.Fprintln(&r.warned, event, fields["work_item"], why)
+		}
+	}
 	r.host.pause = func(context.Context, time.Duration) error { return nil }
 }
 

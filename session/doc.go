@@ -18,8 +18,10 @@
 //
 // Not guaranteed: that the agent read what was pasted into its pane, and that a
 // text whose pane is gone arrives only once: it is sent again and says so. The
-// package posts nothing on trackers, and does not queue, retry or give up: those
-// are decisions.
+// package does not queue, retry or give up: those are decisions. What it says on
+// trackers (a Tracker; announcements, reactions, notices) it hands to whoever does
+// that later, so that no session waits for a tracker, and none of it decides
+// anything.
 //
 // Text of trackers reaches a session inside the fenced JSON of a prompt and
 // nowhere else (A5): never a command line, path, name or template.

@@ -86,7 +86,7 @@ func (h Harness) argv(command []string, sessionID, prompt string, ref workitem.R
 		at = len(argv)
 	}
 	argv = slices.Insert(argv, at, h.Args...)
-	fill := strings.NewReplacer(promptArg, prompt, sessionIDArg, sessionID, workItemArg, ref.String())
+	fill := strings.NewReplacer(promptArg, prompt, sessionIDArg, sessionID, workItemArg, safeText(ref.String(), maxLink))
 	for i, element := range argv {
 		if element != promptArg {
 			argv[i] = fill.Replace(element)

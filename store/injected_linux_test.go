@@ -46,6 +46,7 @@ func TestInjected(t *testing.T) {
 				continue // nothing can be made of a disk that cannot be read
 			}
 			t.Run(f.call+" "+f.errno+" "+when, func(t *testing.T) {
+				t.Parallel()
 				dir := fastFolder(t)
 				flags := []string{
 					"-f", "--seccomp-bpf", "-o", os.DevNull, "-e", "signal=none", "-e", "trace=" + f.call,

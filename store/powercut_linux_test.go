@@ -35,7 +35,7 @@ func TestPowerCut(t *testing.T) {
 // no disk. Nothing that stands may be given up for it.
 func TestPowerCutAfterFailedSyncs(t *testing.T) {
 	dir := fastFolder(t)
-	const steps = 36
+	const steps = 28
 	runs(t, "script", dir, "0", "5")
 	before := laid(t, filepath.Join(dir, store.File))
 	calls := traced(t, []string{"-e", "inject=fdatasync,fsync:error=EIO:when=2+5"}, "script", dir, "5", fmt.Sprint(steps))
@@ -48,7 +48,7 @@ func TestPowerCutAfterFailedSyncs(t *testing.T) {
 	if failed < 10 {
 		t.Fatalf("only %d syncs failed", failed)
 	}
-	cut(t, before, 5, calls, steps, 1000)
+	cut(t, before, 5, calls, steps, 900)
 }
 
 // TestPowerCutAfterKill: a process that is killed between a write and the sync
