@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"syscall"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
@@ -12,6 +14,9 @@ import (
 
 // fileMode is that of every file of ours (L9).
 const fileMode = 0o600
+
+// interruptedPause keeps what is interrupted again and again from taking a core.
+const interruptedPause = 5 * time.Millisecond
 
 // attach opens the file and makes sure that it is the one at the path, the one
 // that was open before, and a ledger. The caller holds mu, or nobody knows l.
@@ -31,6 +36,11 @@ func (l *Ledger) attach() error {
 		return errors.Join(err, l.closeFile(db, file))
 	}
 	l.db, l.file = db, file
+	if head.schema < l.opts.layout.schema && !l.opts.older {
+		if head, err = l.migrate(head); err != nil {
+			return errors.Join(err, l.detach())
+		}
+	}
 	if l.instance == "" { // the first time: nobody else knows l
 		l.instance, l.writer = head.instance, head.writer
 	}
@@ -124,13 +134,26 @@ func openBolt(opts Options) (db *bolt.DB, file *os.File, err error) {
 		return f, nil
 	}
 	err = survive(path, func() error {
-		db, err = bolt.Open(path, fileMode, &bolt.Options{Timeout: opts.Timeout, ReadOnly: opts.ReadOnly, OpenFile: open})
+		db, err = openPatiently(path, bolt.Options{Timeout: opts.Timeout, ReadOnly: opts.ReadOnly, OpenFile: open})
 		return err
 	})
 	if isDamage(err) && file != nil { // the library had no chance to close it
 		_ = file.Close()
 	}
 	return db, file, openError(path, file != nil, err)
+}
+
+// openPatiently tries again within the timeout when a signal interrupted the
+// library's call for the lock, which takes that for a refusal: file systems over
+// a network, and such in user space, let calls be interrupted that never wait.
+func openPatiently(path string, o bolt.Options) (*bolt.DB, error) {
+	for give := time.Now().Add(o.Timeout); ; o.Timeout = max(time.Until(give), time.Millisecond) {
+		db, err := bolt.Open(path, fileMode, &o)
+		if !errors.Is(err, syscall.EINTR) || time.Now().After(give) {
+			return db, err
+		}
+		time.Sleep(interruptedPause)
+	}
 }
 
 // openError says what an error of the library means. opened is set when the

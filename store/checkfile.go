@@ -15,9 +15,15 @@ import (
 
 // CheckFile is Check for a ledger that nobody has open for writing, with the
 // library's own check of the pages as a second pair of eyes. A page fault in that
-// one ends the process; see CheckInChild.
+// one ends the process; see CheckInChild. Of a ledger of an older schema the
+// pages alone are looked at: when they are sound it returns a *SchemaError.
 func CheckFile(ctx context.Context, path string) (problems []Problem, err error) {
-	l, err := Open(ctx, Options{Path: path, ReadOnly: true})
+	return checkFile(ctx, Options{Path: path})
+}
+
+func checkFile(ctx context.Context, opts Options) (problems []Problem, err error) {
+	opts.ReadOnly, opts.older = true, true
+	l, err := Open(ctx, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +35,19 @@ func CheckFile(ctx context.Context, path string) (problems []Problem, err error)
 	if problems, err = l.checkLibrary(ctx); err != nil || len(problems) > 0 {
 		return problems, err
 	}
+	if err := l.current(); err != nil {
+		return nil, err
+	}
 	return l.checkRows(ctx)
+}
+
+// current is an error when the ledger was opened although its schema is older.
+func (l *Ledger) current() error {
+	h, err := l.readHead(l.db)
+	if err == nil && h.schema < l.opts.layout.schema {
+		return l.olderSchema(h)
+	}
+	return err
 }
 
 func (l *Ledger) checkLibrary(ctx context.Context) ([]Problem, error) {
@@ -60,8 +78,10 @@ func ReportCheck(ctx context.Context, path string, w io.Writer) error {
 	}
 	var report checkReport
 	var damage *DamagedError
+	var schema *SchemaError
 	problems, err := CheckFile(ctx, path)
 	switch report.Problems = problems; {
+	case errors.As(err, &schema) && schema.Older(): // its pages are sound: it is fit to be migrated
 	case errors.As(err, &damage):
 		report.Damaged = damage.Reason
 	case err != nil:

@@ -25,6 +25,7 @@ func children() map[string]func(args []string) error {
 		"races":   childRaces,
 		"check":   childCheck,
 		"release": childRelease,
+		"migrate": childMigrate,
 	}
 	addUnixChildren(all)
 	return all

@@ -40,7 +40,7 @@ func create(opts Options) error {
 	}
 	err = survive(tmp, func() error {
 		return build(tmp, opts, func(db *bolt.DB) error {
-			return db.Update(func(tx *bolt.Tx) error { return layRows(tx, opts.Writer, opts.Now()) })
+			return db.Update(func(tx *bolt.Tx) error { return layRows(tx, opts) })
 		})
 	})
 	if built := opts.failpoints.built; built != nil {
@@ -93,7 +93,7 @@ func globQuote(path string) string {
 
 // build fills an empty file, checks it, and puts it on disk.
 func build(path string, opts Options, fill func(*bolt.DB) error) error {
-	db, err := bolt.Open(path, fileMode, &bolt.Options{Timeout: opts.Timeout})
+	db, err := openPatiently(path, bolt.Options{Timeout: opts.Timeout})
 	if err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func build(path string, opts Options, fill func(*bolt.DB) error) error {
 }
 
 // layRows makes the buckets and writes the meta rows.
-func layRows(tx *bolt.Tx, writer string, now time.Time) error {
+func layRows(tx *bolt.Tx, opts Options) error {
 	for _, name := range buckets() {
 		if _, err := tx.CreateBucket([]byte(name)); err != nil {
 			return err
@@ -112,9 +112,9 @@ func layRows(tx *bolt.Tx, writer string, now time.Time) error {
 	}
 	meta := tx.Bucket([]byte(metaBucket))
 	for key, value := range map[string]string{
-		metaSchema:   strconv.Itoa(schema),
-		metaCreated:  now.UTC().Format(time.RFC3339),
-		metaWriter:   writer,
+		metaSchema:   strconv.Itoa(opts.layout.schema),
+		metaCreated:  opts.Now().UTC().Format(time.RFC3339),
+		metaWriter:   opts.Writer,
 		metaInstance: newInstance(),
 	} {
 		if err := meta.Put([]byte(key), []byte(value)); err != nil {

@@ -19,6 +19,8 @@
 //     another process is an error that says so; it is not touched, moved or
 //     made anew. A page fault is an error, not the end of the process; the
 //     ledger then answers every call with it.
+//   - A ledger of an older schema is migrated when it is opened for writing, in
+//     one transaction and with a copy of what it was beside it (see migration.go).
 //   - Values are copied out: nothing that is returned belongs to a transaction,
 //     and nothing of bbolt leaves the package. Read transactions are short, but
 //     for Check and Backup.

@@ -25,18 +25,33 @@ func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the ledger %s %s; nothing was changed: run `the-loop ledger check`", e.Path, e.Reason)
 }
 
-// A SchemaError is returned by Open for a ledger that a newer release wrote.
+// A SchemaError is returned by Open for a ledger whose schema this program
+// cannot use: a newer one, an older one that is opened for reading only, or one
+// so old that the way from there is not known. Nothing was changed.
 type SchemaError struct {
 	Path string
 	// Found is the schema of the file, Known the newest this program reads.
 	Found, Known int
+	// Oldest is the first schema from which this program migrates; it is given
+	// for an older one.
+	Oldest int
 	// Writer is the release that wrote to the file last.
 	Writer string
 }
 
+// Older reports whether the ledger is one that opening it for writing migrates.
+func (e *SchemaError) Older() bool { return e.Found < e.Known && e.Found >= e.Oldest }
+
 func (e *SchemaError) Error() string {
-	return fmt.Sprintf("the ledger %s has schema %d, written by the-loop %s; this program knows schema %d at most: "+
-		"install that release, or a newer one; nothing was changed", e.Path, e.Found, e.Writer, e.Known)
+	is := fmt.Sprintf("the ledger %s has schema %d, written by the-loop %s; this program ", e.Path, e.Found, e.Writer)
+	switch {
+	case e.Older():
+		return is + fmt.Sprintf("reads schema %d: `the-loop poll start` migrates it and keeps a copy; nothing was changed", e.Known)
+	case e.Found < e.Known:
+		return is + fmt.Sprintf("has schema %d and knows the way there from schema %d on: start a release in between first; "+
+			"nothing was changed", e.Known, e.Oldest)
+	}
+	return is + fmt.Sprintf("knows schema %d at most: install that release, or a newer one; nothing was changed", e.Known)
 }
 
 // A RowError says that one row does not hold what it should. It concerns that

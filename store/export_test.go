@@ -16,6 +16,20 @@ func (o *Options) OnOpened(fn func()) { o.failpoints.opened = fn }
 // OnBuilt runs fn when a new ledger is whole and has not got its name yet.
 func (o *Options) OnBuilt(fn func()) { o.failpoints.built = fn }
 
+// OnMigrating runs fn at each step of a migration.
+func (o *Options) OnMigrating(fn func(step string) error) { o.failpoints.migrating = fn }
+
+// SetSchema is what another release of this program knows.
+func (o *Options) SetSchema(newest int, migrations map[int]func(*bolt.Tx) error) {
+	o.layout = layout{schema: newest, migrations: map[int]migration{}}
+	for from, fn := range migrations {
+		o.layout.migrations[from] = fn
+	}
+}
+
+// CheckFileWith is CheckFile of another release.
+func CheckFileWith(ctx context.Context, opts Options) ([]Problem, error) { return checkFile(ctx, opts) }
+
 // CheckPages is the part of Check that looks at the file's pages.
 func (l *Ledger) CheckPages(ctx context.Context) ([]Problem, error) { return l.checkFile(ctx) }
 

@@ -10,7 +10,9 @@ import (
 	"regexp"
 	"runtime"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -30,7 +32,7 @@ var faulty = []struct {
 	least       int
 }{
 	{"fdatasync", "EIO", 13}, {"pwrite64", "ENOSPC", 26}, {"ftruncate", "ENOSPC", 2}, {"fsync", "EIO", 6},
-	{"mmap", "ENOMEM", 3}, {"pread64", "EIO", 25}, {"flock", "EINTR", 2}, {"flock", "ENOLCK", 2},
+	{"mmap", "ENOMEM", 3}, {"pread64", "EIO", 25}, {"flock", "ENOLCK", 2},
 }
 
 // TestInjected lets every single call fail that makes a ledger, opens it or
@@ -70,6 +72,39 @@ func TestInjected(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestInterruptedLockCall: a call for the lock that is interrupted is made again
+// within the timeout (L11); one that always is, is an error that says so.
+func TestInterruptedLockCall(t *testing.T) {
+	needsStrace(t)
+	for when, want := range map[string]string{"1..20": "open", "1+": "interrupted"} {
+		cmd := exec.Command("strace", "-f", "--seccomp-bpf", "-o", os.DevNull, "-e", "signal=none", "-e", "trace=flock",
+			"-e", "inject=flock:error=EINTR:when="+when, os.Args[0], filepath.Join(fastFolder(t), store.File))
+		cmd.Env = childEnv("lock-call")
+		out, err := cmd.CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
+			t.Errorf("interrupted in calls %s: %v, %q, not %q", when, err, tail(out), want)
+		}
+	}
+}
+
+// childLockCall makes a ledger and says how that went.
+func childLockCall(args []string) error {
+	runtime.LockOSThread() // strace counts the calls of a thread
+	opts := options(args[0])
+	opts.Timeout = time.Second
+	begin := time.Now()
+	l, err := store.Open(context.Background(), opts)
+	switch {
+	case err == nil:
+		fmt.Println("open")
+		return l.Close()
+	case errors.Is(err, unix.EINTR) && time.Since(begin) >= opts.Timeout:
+		fmt.Println("interrupted")
+		return nil
+	}
+	return err
 }
 
 // childInjected goes through the scenario with the first, second, … call

@@ -34,6 +34,10 @@ type Options struct {
 	// Now is the clock for the time of creation; time.Now when nil.
 	Now func() time.Time
 
+	// older takes a ledger of an older schema as it is: its pages can be looked
+	// at, its rows cannot.
+	older      bool
+	layout     layout
 	failpoints failpoints
 }
 
@@ -47,6 +51,8 @@ type failpoints struct {
 	// committed makes a commit that took effect return an error, as a failing
 	// fsync behind the last write does.
 	committed func() error
+	// migrating runs at each step of a migration; an error of it is one of the step.
+	migrating func(step string) error
 }
 
 func (o Options) withDefaults() Options {
@@ -58,6 +64,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.layout.schema == 0 {
+		o.layout = currentLayout()
 	}
 	return o
 }
@@ -96,7 +105,9 @@ type Ledger struct {
 	commits atomic.Uint64
 }
 
-// Open opens the ledger, and makes it when it is missing. It returns an
+// Open opens the ledger, and makes it when it is missing. One of an older schema
+// is migrated, after a copy was made beside it, unless it is opened for reading
+// only. It returns an
 // *InUseError, *DamagedError, *SchemaError or ErrReplaced for a file that cannot
 // be used as it is, which is left alone. ctx bounds nothing but the start of it:
 // the wait is bounded by the timeout.

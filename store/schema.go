@@ -7,7 +7,7 @@ import (
 )
 
 // schema is the version of the layout below. A newer one is refused by name; an
-// older one is migrated when it is opened for writing (there is none yet).
+// older one is migrated when it is opened for writing (see migration.go).
 const schema = 1
 
 // The buckets. All of them are made with the file.

@@ -20,7 +20,8 @@ import (
 
 // TestSmallDisk is a real disk that is full: the first creation on it leaves
 // nothing, a commit on it is unknown (B9) and changes nothing, reading goes on,
-// and all of it works again, in the same process, once there is room.
+// a migration has no room for its copy and changes nothing, and all of it works
+// again, in the same process, once there is room.
 func TestSmallDisk(t *testing.T) {
 	cmd := exec.Command(os.Args[0], t.TempDir())
 	cmd.Env = childEnv("small-disk")
@@ -151,5 +152,8 @@ func fillUp(dir, path string) error {
 	if err != nil || len(problems) > 0 {
 		return fmt.Errorf("check: %v, %w", problems, err)
 	}
-	return l.Close()
+	if err := l.Close(); err != nil {
+		return err
+	}
+	return migrateWithoutRoom(dir, path)
 }
