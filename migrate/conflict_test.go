@@ -212,17 +212,17 @@ func TestBatchesAndACut(t *testing.T) {
 		t.Errorf("finished at %v, %v", at, err)
 	}
 	before := w.ledger.Commits()
-	last := 0
+	last := map[migrate.Step]int{}
 	r := w.imports(func(o *migrate.ImportOptions) {
-		o.Progress = func(done, total int) {
-			if done != last+1 || total != items {
-				t.Errorf("progress: %d of %d after %d", done, total, last)
+		o.Progress = func(step migrate.Step, done, total int) {
+			if done != last[step]+1 || total != items || step == migrate.Importing && last[migrate.Reading] != items {
+				t.Errorf("progress: %s %d of %d after %v", step, done, total, last)
 			}
-			last = done
+			last[step] = done
 		}
 	})
-	if r.Unchanged != 1000 || r.Imported != items-1000 || last != items {
-		t.Errorf("%d unchanged, %d imported, %d told", r.Unchanged, r.Imported, last)
+	if r.Unchanged != 1000 || r.Imported != items-1000 || last[migrate.Importing] != items {
+		t.Errorf("%d unchanged, %d imported, %v told", r.Unchanged, r.Imported, last)
 	}
 	if n := w.ledger.Commits() - before; n != 2 { // a batch and the end
 		t.Errorf("%d transactions", n)

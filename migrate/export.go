@@ -34,7 +34,7 @@ type ExportOptions struct {
 	// are replaced, others stay.
 	Force bool
 	// Progress is told how many items of how many are done; nil is fine.
-	Progress func(done, total int)
+	Progress Progress
 }
 
 // Exported says what was written.
@@ -60,7 +60,7 @@ const (
 // bound to another's session) have no file.
 func Export(ctx context.Context, o ExportOptions) (Exported, error) {
 	if o.Progress == nil {
-		o.Progress = func(int, int) {}
+		o.Progress = func(Step, int, int) {}
 	}
 	x := &exporter{
 		o: o, out: Exported{Invalid: []Invalid{}},
@@ -182,7 +182,7 @@ func (x *exporter) write(ctx context.Context) error {
 		if err := x.item(ref, rec); err != nil {
 			return err
 		}
-		x.o.Progress(i+1, len(x.refs))
+		x.o.Progress(Exporting, i+1, len(x.refs))
 	}
 	return nil
 }

@@ -49,33 +49,39 @@ type given struct {
 }
 
 // gather reads every file. Those that win come first.
-func gather(sources []source, r *Report) *collection {
+func gather(sources []source, r *Report, progress Progress) *collection {
 	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}}
-	for _, s := range sources {
-		data, err := readFile(s.path)
-		if err != nil {
-			c.invalid(s.path, 0, plainError(err))
-			continue
-		}
-		doc, line, err := parse(data)
-		if err != nil {
-			c.invalid(s.path, line, err.Error())
-			continue
-		}
-		f := file{source: s, data: data}
-		switch s.kind {
-		case portables:
-			c.portable(f, doc)
-		case handles:
-			c.handle(f, doc)
-		case controls:
-			c.control(f, doc)
-		case polls:
-			c.polls(f, doc)
-		}
+	for i, s := range sources {
+		c.read(s)
+		progress(Reading, i+1, len(sources))
 	}
 	c.resolve()
 	return c
+}
+
+// read takes one file in, or lists why it cannot.
+func (c *collection) read(s source) {
+	data, err := readFile(s.path)
+	if err != nil {
+		c.invalid(s.path, 0, plainError(err))
+		return
+	}
+	doc, line, err := parse(data)
+	if err != nil {
+		c.invalid(s.path, line, err.Error())
+		return
+	}
+	f := file{source: s, data: data}
+	switch s.kind {
+	case portables:
+		c.portable(f, doc)
+	case handles:
+		c.handle(f, doc)
+	case controls:
+		c.control(f, doc)
+	case polls:
+		c.polls(f, doc)
+	}
 }
 
 // file is one that was read.

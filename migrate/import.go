@@ -40,9 +40,24 @@ type ImportOptions struct {
 	Now func() time.Time
 	// Log takes what is worth a line and no error; nil discards it.
 	Log *slog.Logger
-	// Progress is told how many items of how many are done; nil is fine.
-	Progress func(done, total int)
+	// Progress is told how far each step is: how many files of how many are read,
+	// then how many items of how many are done. Nil is fine.
+	Progress Progress
 }
+
+// Step is what an import or an export is at.
+type Step string
+
+// The steps, in their order.
+const (
+	Reading   Step = "reading"
+	Importing Step = "importing"
+	Exporting Step = "exporting"
+)
+
+// Progress is told how far a step is. It is called often, and by the goroutine that
+// does the work.
+type Progress func(step Step, done, total int)
 
 func (o ImportOptions) withDefaults() ImportOptions {
 	if o.Now == nil {
@@ -52,7 +67,7 @@ func (o ImportOptions) withDefaults() ImportOptions {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
 	if o.Progress == nil {
-		o.Progress = func(int, int) {}
+		o.Progress = func(Step, int, int) {}
 	}
 	return o
 }
@@ -82,7 +97,7 @@ func Import(ctx context.Context, o ImportOptions) (Report, error) {
 		return *r, err
 	}
 	r.Invalid = append(r.Invalid, unreadable...)
-	all := gather(sources, r)
+	all := gather(sources, r, o.Progress)
 	in := &importer{o: o, r: r, b: builder{
 		all: all, host: o.Host, version: o.Version, now: o.Now().UTC(),
 		keepGiveUps: o.KeepGiveUps, noSessions: o.NoSessions,
@@ -124,7 +139,7 @@ func (in *importer) run(ctx context.Context) error {
 				return err
 			}
 		}
-		in.o.Progress(i+1, len(keys))
+		in.o.Progress(Importing, i+1, len(keys))
 	}
 	return in.flush(ctx)
 }

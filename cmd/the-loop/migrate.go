@@ -67,9 +67,11 @@ func (c *importCmd) Run(ctx context.Context, d *deps, g *Global) error {
 }
 
 func (c *importCmd) run(ctx context.Context, d *deps, at earlier, dry bool) (r migrate.Report, err error) {
+	bar := d.progress()
+	defer bar.end()
 	o := migrate.ImportOptions{
 		Places: at.places, DryRun: dry, Overwrite: c.Overwrite, NoSessions: c.NoSessions, KeepGiveUps: c.KeepGiveUps,
-		Host: daemon.HostID(), Version: release(), Now: d.now, Log: d.log(), Progress: d.progress("imported"),
+		Host: daemon.HostID(), Version: release(), Now: d.now, Log: d.log(), Progress: bar.tell,
 	}
 	err = d.offline(ctx, at.root, "migrate import-json", dry, func(l *store.Ledger) (err error) {
 		if l != nil {
@@ -121,12 +123,14 @@ func (c *exportCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	var out migrate.Exported
+	bar := d.progress()
 	err = d.offline(ctx, at.root, "migrate export-json", false, func(l *store.Ledger) (err error) {
 		out, err = migrate.Export(ctx, migrate.ExportOptions{
-			Ledger: l, To: to, Sessions: c.Sessions, Force: c.Force, Progress: d.progress("exported"),
+			Ledger: l, To: to, Sessions: c.Sessions, Force: c.Force, Progress: bar.tell,
 		})
 		return err
 	})
+	bar.end()
 	if err != nil {
 		return err
 	}

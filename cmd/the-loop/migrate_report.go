@@ -2,39 +2,12 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
 	"theloop/migrate"
 	"theloop/view"
 )
-
-// progressEvery keeps a counter from flickering, and a slow terminal from
-// slowing the work down.
-const progressEvery = 100 * time.Millisecond
-
-// progress is a counter on the last line of a terminal; nil elsewhere.
-func (d *deps) progress(what string) func(done, total int) {
-	file, ok := d.stderr.(*os.File)
-	if !ok {
-		return nil
-	}
-	if _, tty := view.Terminal(file); !tty {
-		return nil
-	}
-	var last time.Time
-	return func(done, total int) {
-		now := time.Now()
-		switch {
-		case done == total:
-			fmt.Fprint(file, "\r\x1b[K") // the report says the rest
-		case now.Sub(last) >= progressEvery:
-			last = now
-			fmt.Fprintf(file, "\r\x1b[K%s %d of %d (%d %%)", what, done, total, 100*done/total)
-		}
-	}
-}
 
 // listed is how many lines of one kind a text report shows.
 const listed = 20
