@@ -2,6 +2,7 @@ package poller
 
 import (
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -279,13 +280,52 @@ func TestADeletedPendingCommentIsSettled(t *testing.T) {
 	w.want(ref, id, record.Settled, record.Deleted)
 }
 
-// A5: what is too long to be whole is settled, never cut.
+// A5: what is too long to be whole is settled, never cut, and its notice is owed
+// in the same transaction; it is asked for once a run until it is posted.
 func TestATooLongCommentIsSettled(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", strings.Repeat("x", longest+1))
 	w.cycle()
 	w.want(ref, id, record.Settled, record.TooLong)
+	if row := w.row(ref, id); row.Notice != record.NoticeOwed || row.Version != "v1.0.0" {
+		t.Errorf("its notice: %q of %q", row.Notice, row.Version)
+	}
+	w.quietCycle()
+	w.restart("run-2", "v1.0.1") // the first was killed before it was posted
+	w.cycle()
+	w.change(ref, record.PostNotice{Comment: id})
+	w.restart("run-3", "v1.0.1")
+	w.quietCycle()
+	w.want(ref, id, record.Settled, record.TooLong)
+	if asked := ref.String() + " " + id; !slices.Equal(w.notices, []string{asked, asked}) {
+		t.Errorf("asked for %q", w.notices)
+	}
+}
+
+// A5: only what is too long has its author told; so is one that was edited to be,
+// whose attempt comes back.
+func TestATooLongEditIsSettled(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	id := w.say(ref, "octocat", "hello")
+	w.cycle()
+	w.take()
+	thread := w.src.threads[ref.Key()]
+	thread[len(thread)-1].Body = strings.Repeat("x", longest+1)
+	w.touch(ref)
+	w.cycle()
+	w.want(ref, id, record.Settled, record.TooLong)
+	if row := w.row(ref, id); row.Notice != record.NoticeOwed || row.Attempts != 0 {
+		t.Errorf("its row: %+v", row)
+	}
+	stop := w.say(ref, "octocat", "the-loop stop")
+	late := w.say(ref, "octocat", strings.Repeat("y", longest+1))
+	w.cycle()
+	w.want(ref, late, record.Settled, record.SessionStopped)
+	if w.row(ref, stop).Notice+w.row(ref, late).Notice != "" {
+		t.Error("what is not sent for another reason owes a notice")
+	}
 }
 
 // D5: what has our name and is not ours is left alone; nothing is spent.

@@ -35,7 +35,7 @@ func (p *Poller) owesNotice(rec record.Record) bool {
 	if rec.Item.Spawn.Notice == record.NoticeOwed && !tried[""] {
 		return true
 	}
-	if rec.Item.Counts.GaveUp == 0 {
+	if rec.Item.Counts.GaveUp+rec.Item.Counts.Settled == 0 {
 		return false
 	}
 	for _, row := range rec.Comments.All() {

@@ -138,7 +138,11 @@ func (d *decider) forward(c workitem.Comment, ran string) {
 }
 
 func (d *decider) settle(c workitem.Comment, outcome, ran string) {
-	d.do(record.Settle{Note: record.NoteOf(c), Outcome: outcome, Command: ran})
+	s := record.Settle{Note: record.NoteOf(c), Outcome: outcome, Command: ran}
+	if outcome == record.TooLong {
+		s.Version = d.f.Version // its author is told (A5)
+	}
+	d.do(s)
 	d.event("poll.comment_settled", map[string]any{
 		"comment_id": c.ID, "actor": c.Author.Login, "outcome": outcome,
 	})

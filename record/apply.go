@@ -85,8 +85,8 @@ func (d *Draft) Done() (Record, []Change) {
 	return after, d.applied
 }
 
-// prune removes the oldest resolved rows over MaxResolved. A give-up whose
-// notice is owed is not resolved yet.
+// prune removes the oldest resolved rows over MaxResolved. One whose notice is
+// owed is not resolved yet.
 func (r *Record) prune() {
 	over := -MaxResolved
 	for _, row := range r.Comments.rows {

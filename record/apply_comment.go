@@ -78,6 +78,9 @@ func (c Settle) apply(r *Record) (bool, error) {
 		}
 		row.unspend()
 		row.State, row.Outcome = Settled, c.Outcome
+		if c.Version != "" {
+			row.Version, row.Notice = c.Version, NoticeOwed
+		}
 		if c.Command != "" {
 			row.Ran = c.Command
 		}

@@ -70,6 +70,9 @@ type (
 		Outcome string
 		// Command is the control word that the comment ran, if any (X6).
 		Command string
+		// Version is the release that settles it with an outcome that is to be said on
+		// the item: the notice is owed with the same change (A5). Empty for the others.
+		Version string
 	}
 	// Revise keeps the new text of a pending comment that was edited (A6), and the
 	// control word that the new text ran, if any.
@@ -123,7 +126,7 @@ type (
 		Comment    string
 		DeliveryID string
 	}
-	// PostNotice records that the notice of a give-up stands on the item (B3).
+	// PostNotice records that the notice which a row owes stands on the item (B3, A5).
 	PostNotice struct{ Comment string }
 
 	// Command records a control word (X4).

@@ -36,7 +36,7 @@ func drawChange(t *rapid.T) Change {
 		Baseline{Note: n, Outcome: FirstSight}, Hold{Note: n}, Queue{Comment: n.ID, DeliveryID: "x" + id, Run: "r"},
 		Queue{Comment: n.ID, DeliveryID: "x" + id, Run: "r"}, QueueSpawn{DeliveryID: "x", Run: "r"}, Start{Comment: id, On: "life", Until: at},
 		Start{Comment: id, On: "life", Until: at}, Unstart{Comment: id}, Unstart{Comment: id, GiveBack: true}, Deliver{Comment: id},
-		Fail{Comment: id, MayRepeat: true}, Fail{Comment: id}, Release{Comment: id, DeliveryID: "x" + id}, Settle{Note: n, Outcome: Revoked},
+		Fail{Comment: id, MayRepeat: true}, Fail{Comment: id}, Release{Comment: id, DeliveryID: "x" + id}, Settle{Note: n, Outcome: Revoked}, Settle{Note: n, Outcome: TooLong, Version: "v1"},
 		GiveUp{Comment: n.ID, Version: "v1"}, GiveUpSpawn{Version: "v1"}, ResetSpawn{}, Rearm{Comment: n.ID}, Revise{Note: n}, PostNotice{Comment: id},
 		Command{Control{Command: "start"}}, Serve{}, PutSession{Session{Status: Active}}, SetStatus{Status: Shut, At: at}, SetStatus{Status: Paused, At: at},
 		DropSession{}, Announce{DeliveryID: "x"}, PutLink{Link{Target: "x"}}, End{At: at}, Forget{}, FirstSeen{At: at}, Withhold{Author: "mallory"},
@@ -244,6 +244,24 @@ func TestTheItemsOwnSteps(t *testing.T) {
 	rec = must(t, seen(t), append(append([]Change{}, running...), Release{DeliveryID: "s"})...)
 	if s := rec.Item.Spawn; !s.Started() {
 		t.Errorf("a started spawn was released: %+v", s)
+	}
+}
+
+// A5: a row that is settled with a notice owes it, keeps it beyond the bound of
+// rows, and loses it to its post alone.
+func TestASettledRowMayOweANotice(t *testing.T) {
+	rec := must(t, seen(t), Settle{Note: note("c"), Outcome: TooLong, Version: "v1"})
+	row, _ := rec.Comments.Get("c")
+	if row.State != Settled || row.Notice != NoticeOwed || row.Version != "v1" || row.removable() {
+		t.Errorf("the row is %+v", row)
+	}
+	rec = must(t, rec, PostNotice{Comment: "c"})
+	if row, _ = rec.Comments.Get("c"); row.Notice != NoticePosted || row.State != Settled || !row.removable() {
+		t.Errorf("posted: %+v", row)
+	}
+	quiet := must(t, seen(t), Settle{Note: note("c"), Outcome: Revoked})
+	if row, _ = quiet.Comments.Get("c"); row.Notice != "" {
+		t.Errorf("no notice is owed: %+v", row)
 	}
 }
 

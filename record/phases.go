@@ -127,6 +127,9 @@ var steps = map[Phase]map[op]Phase{
 		opDeliver:  IsDone,
 		opFail:     Idle,
 	},
+	IsSet: {
+		opNotice: IsSet, // of a text that is too long (A5)
+	},
 	IsGiven: {
 		opRearm:  Idle, // by another release alone (B7)
 		opNotice: IsGiven,

@@ -123,7 +123,8 @@ type Delivery struct {
 	// MayRepeat says that an earlier attempt could not be shown to have failed.
 	// Only proof of delivery clears it (B8, I11).
 	MayRepeat bool `json:"mayRepeat,omitempty"`
-	// Notice is owed or posted once the delivery was given up (B3).
+	// Notice is owed or posted once the delivery was given up (B3), or settled as
+	// too long (A5).
 	Notice string `json:"notice,omitempty"`
 }
 
@@ -155,7 +156,8 @@ type Comment struct {
 	At         time.Time        `json:"at,omitzero"`
 	Surface    workitem.Surface `json:"surface,omitempty"`
 	DatabaseID int64            `json:"databaseId,omitempty"`
-	// Version is the release that gave the comment up (B7).
+	// Version is the release that gave the comment up (B7), or that settled it with
+	// a notice (A5).
 	Version string `json:"version,omitempty"`
 	// Ran is the control word that this row has already run (X6).
 	Ran string `json:"ran,omitempty"`

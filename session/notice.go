@@ -17,10 +17,14 @@ var noticeTemplate string
 //go:embed text/notice-spawn.md
 var spawnNoticeTemplate string
 
-// Notify posts the notice that a give-up owes: of a comment, or of the item's
-// spawn when comment is empty (B3). It is posted where the comment was written,
-// behind the session's own work (C6), unless it stands there already; then the
-// row says so. It reports whether the post was taken on.
+//go:embed text/notice-too-long.md
+var longNoticeTemplate string
+
+// Notify posts the notice that a row owes: of a comment that was given up or is
+// too long, or of the item's spawn when comment is empty (B3, A5). It is posted
+// where the comment was written, behind the session's own work (C6), unless it
+// stands there already; then the row says so. It reports whether the post was
+// taken on.
 func (h *Host) Notify(ref workitem.Ref, comment string) bool {
 	t, ok := h.tracker(ref)
 	if !ok {
@@ -80,6 +84,9 @@ func notice(ref workitem.Ref, rec record.Record, comment string) (body, marker s
 		}
 	} else if c, known := rec.Comments.Get(comment); known {
 		row, version, link = c.Delivery, c.Version, c.URL
+		if c.State == record.Settled {
+			template = longNoticeTemplate
+		}
 	}
 	if row.Notice != record.NoticeOwed {
 		return "", "", false
@@ -91,6 +98,7 @@ func notice(ref workitem.Ref, rec record.Record, comment string) (body, marker s
 	}
 	return expand(template, map[string]string{
 		"comment": named, "attempts": strconv.Itoa(row.Attempts), "item": ref.String(), "marker": marker,
+		"longest": strconv.Itoa(MaxText>>10) + " KiB",
 	}), marker, true
 }
 

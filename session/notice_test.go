@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"theloop/policy"
 	"theloop/record"
 )
 
@@ -45,6 +46,48 @@ func TestAGiveUpIsNoticedOnce(t *testing.T) {
 	}
 	if row := w.ledger.row(octoRef, "IC_1"); row.Notice != record.NoticePosted {
 		t.Errorf("the row says %q", row.Notice)
+	}
+}
+
+// B3, A5, A2: what is said on an item, word for word: marked as ours, and without
+// a word of what somebody wrote there.
+func TestGoldenNotices(t *testing.T) {
+	const words = "correct horse battery staple"
+	settled := func(w *world) {
+		w.ledger.put(octoRef, record.Settle{Note: record.NoteOf(octoComment("IC_1", "octocat", words)), Outcome: record.TooLong, Version: "v1.0.0"})
+	}
+	for _, c := range []struct {
+		file, comment string
+		owe           func(*world)
+	}{
+		{"notice.golden", "IC_1", func(w *world) { w.gaveUp("IC_1") }},
+		{"notice-too-long.golden", "IC_1", settled},
+		{"notice-spawn.golden", "", func(w *world) {
+			w.ledger.put(octoRef,
+				record.Command{Control: record.Control{Command: "start", Actor: "octocat", Note: "https://github.com/octo/repo/issues/15#IC_9"}},
+				record.QueueSpawn{DeliveryID: "poll-spawn-github-octo-repo-15-1", Run: testRun}, record.Fail{}, record.GiveUpSpawn{Version: "v1.0.0"})
+		}},
+	} {
+		t.Run(c.file, func(t *testing.T) {
+			w := newWorld(t)
+			b := w.posting()
+			c.owe(w)
+			w.host.Notify(octoRef, c.comment)
+			w.posted()
+			if b.notices() != 1 {
+				t.Fatalf("%d notices stand on the item", b.notices())
+			}
+			body := b.thread[0].Body
+			golden(t, c.file, strings.TrimSuffix(body, "\n"))
+			if !policy.SelfAuthored(body) {
+				t.Error("it would be taken for a person's")
+			}
+			for _, theirs := range []string{words, "please do", "octocat", octoItem().Title} {
+				if strings.Contains(body, theirs) {
+					t.Errorf("it holds %q of what somebody wrote", theirs)
+				}
+			}
+		})
 	}
 }
 
