@@ -23,7 +23,7 @@ func (s *service) loop(ctx context.Context) (clean bool, err error) {
 	defer s.kicks.end()
 	for ctx.Err() == nil {
 		begin := s.o.Now()
-		if err := s.stillOurs(); err != nil {
+		if err := s.stillOurs(ctx); err != nil {
 			return false, err
 		}
 		s.reload(ctx)
@@ -115,8 +115,10 @@ func (s *service) finish(ctx context.Context, report poller.Report) bool {
 }
 
 // stillOurs ends the process when the pidfile or the ledger was removed or
-// replaced: two pollers, or two histories, are worse than none.
-func (s *service) stillOurs() error {
+// replaced: two pollers, or two histories, are worse than none. A ledger that is
+// damaged ends it too: nothing can be decided on it any more, and only another
+// process can open what is put in its place. A commit that failed is no damage.
+func (s *service) stillOurs(ctx context.Context) error {
 	if err := s.lock.Check(); err != nil {
 		return err
 	}
@@ -128,7 +130,7 @@ func (s *service) stillOurs() error {
 		return fmt.Errorf("the ledger %s was removed or replaced while the poller ran: stopped, since two histories are worse than none; "+
 			"put the file back, or start again on what is there", s.ledger.Path())
 	}
-	return nil
+	return s.ledger.Damage(ctx)
 }
 
 func jitter(d time.Duration) time.Duration {

@@ -17,6 +17,7 @@ func systemTests() map[string]func(*life) {
 		"LockCallsFail":         lockCallsFail,
 		"CommitsFail":           commitsFail,
 		"NoDescriptors":         noDescriptors,
+		"NothingCanBeWritten":   nothingCanBeWritten,
 		"DeadlineAcrossRestart": deadlineAcrossRestart,
 		"PasteAcrossRestart":    pasteAcrossRestart,
 	}
@@ -106,6 +107,45 @@ func noDescriptors(l *life) {
 	if err := unix.Prlimit(p.Process.Pid, unix.RLIMIT_NOFILE, &before, nil); err != nil {
 		l.Fatal(err)
 	}
+	l.until("the comment arrives", func() bool { return l.told("word-1-end") == 1 })
+	l.must("poll", "stop")
+	p.wait()
+	l.settled()
+	if n := l.told("word-1-end"); n != 1 {
+		l.Errorf("the comment arrived %d times", n)
+	}
+}
+
+// While nothing can be written, as on a full disk, cycles fail and the poller
+// stays: no effect follows a commit that failed, and with room again the same
+// process does what is owed (B9, F4).
+func nothingCanBeWritten(l *life) {
+	l.item(1, true)
+	p := l.start("--interval", "30")
+	l.until("the session", func() bool { return l.told("the-task") == 1 })
+	l.must("poll", "kick")
+	var before unix.Rlimit
+	if err := unix.Prlimit(p.Process.Pid, unix.RLIMIT_FSIZE, nil, &before); err != nil {
+		l.Fatal(err)
+	}
+	full := before
+	full.Cur = 0
+	if err := unix.Prlimit(p.Process.Pid, unix.RLIMIT_FSIZE, &full, nil); err != nil {
+		l.Fatal(err)
+	}
+	l.comment(1, 1, "word-1-end")
+	for range 3 {
+		if a := l.run("poll", "kick"); a.code != 1 || !strings.Contains(a.stdout+a.stderr, "error") {
+			l.Fatalf("a cycle that can write nothing: exit code %d: %s%s", a.code, a.stdout, a.stderr)
+		}
+	}
+	if n := l.told("word-1-end"); n != 0 {
+		l.Errorf("the comment arrived %d times while its attempt could not be written down", n)
+	}
+	if err := unix.Prlimit(p.Process.Pid, unix.RLIMIT_FSIZE, &before, nil); err != nil {
+		l.Fatal(err)
+	}
+	l.must("poll", "kick")
 	l.until("the comment arrives", func() bool { return l.told("word-1-end") == 1 })
 	l.must("poll", "stop")
 	p.wait()
