@@ -97,6 +97,6 @@ func kickedBy(r poller.Report) localapi.Kicked {
 			CommentsForwarded: r.CommentsForwarded, Closures: r.Closures, Failures: r.Failures,
 			Errors: len(r.Errors), Interrupted: r.Interrupted,
 		},
-		Problems: append([]string{}, r.Errors...),
+		Problems: append([]string{}, problems(r)...),
 	}
 }

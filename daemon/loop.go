@@ -36,7 +36,7 @@ func (s *service) loop(ctx context.Context) (clean bool, err error) {
 			return clean, nil
 		}
 		s.tell(&report)
-		next := s.next(begin, report)
+		next := begin.Add(jitter(s.interval()))
 		s.phase.Store(&phase{next: next})
 		kicked.answer(kickedBy(report))
 		s.supervisor.alive()
@@ -59,15 +59,6 @@ func (s *service) cycle(ctx context.Context) (report poller.Report) {
 		}
 	}()
 	return s.poller.Cycle(ctx)
-}
-
-// next is when the next cycle begins.
-func (s *service) next(begin time.Time, report poller.Report) time.Time {
-	next := begin.Add(jitter(s.interval()))
-	if report.Until.After(next) {
-		return report.Until
-	}
-	return next
 }
 
 // wait returns when the next cycle is due, when somebody asks for one, or with
@@ -109,6 +100,9 @@ func (s *service) finish(ctx context.Context, report poller.Report) bool {
 	s.tell(&report)
 	for _, e := range report.Errors {
 		s.o.Log.Error(e)
+	}
+	for _, w := range report.Waiting {
+		s.o.Log.Warn(w)
 	}
 	s.chores.do(ctx, s.o.Now())
 	return len(report.Errors) == 0 && s.queue.Failed() == 0 && ctx.Err() == nil

@@ -115,6 +115,7 @@ func summary(r poller.Report) string {
 	add(r.Closures, "item ended", "items ended")
 	add(r.Failures, "given up", "given up")
 	add(len(r.Errors), "error", "errors")
+	add(len(r.Waiting), "source left alone", "sources left alone")
 	line := "cycle: " + strings.Join(parts, ", ")
 	if r.Interrupted {
 		line += " (interrupted by a stop request)"

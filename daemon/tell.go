@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"theloop/heartbeat"
@@ -41,12 +42,15 @@ func (s *service) tell(r *poller.Report) {
 			Failures: r.Failures, Errors: len(r.Errors), Interrupted: r.Interrupted,
 		}
 		beat.Until = heartbeat.At(r.Until)
-		beat.HealthDetail = strings.Join(r.Errors, "; ")
+		beat.HealthDetail = strings.Join(problems(*r), "; ")
 		s.line(*r)
 	}
 	beat.Health = heartbeat.Grade(beat.LastCycle, beat.Until.Time, s.o.Now())
 	s.beat.Write(beat)
 }
+
+// problems are the errors of a cycle, and behind them what it left alone.
+func problems(r poller.Report) []string { return slices.Concat(r.Errors, r.Waiting) }
 
 // line prints what a cycle did; a quiet one says nothing unless it was asked
 // for.

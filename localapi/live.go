@@ -36,7 +36,7 @@ func CycleOf(c record.Cycle) Cycle {
 }
 
 // Kicked is the cycle that a kick asked for. Problems has a line for each of its
-// errors.
+// errors, and for each source that it left alone because of a limit (P7).
 type Kicked struct {
 	Cycle
 	Problems []string `json:"problems"`

@@ -33,63 +33,7 @@ func (p *Poller) cycle(ctx context.Context, r *Report) []record.SourceRow {
 		}
 		return nil
 	}
-	var rows []record.SourceRow
-	for _, src := range p.Sources {
-		if ctx.Err() != nil {
-			break
-		}
-		err := p.guard(func() error { rows = append(rows, p.source(ctx, src, r)); return nil })
-		if err != nil {
-			r.fail(fmt.Errorf("deal with %s: %w", src.ID(), err))
-		}
-	}
-	return rows
-}
-
-// source deals with one source: what it lists, in its order, then what the
-// ledger knows of it that it does not list.
-func (p *Poller) source(ctx context.Context, src Source, r *Report) record.SourceRow {
-	row := record.SourceRow{ID: src.ID(), ListedAt: p.Now()}
-	listing, err := src.List(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			row.Error = p.sourceFailed(src, err, r)
-		}
-		return row
-	}
-	open, err := p.unfinished(ctx)
-	if err != nil {
-		if !cut(ctx, err) {
-			r.fail(fmt.Errorf("read what is unfinished: %w", err))
-		}
-		return row
-	}
-	listed := make(map[string]bool, len(listing.Items))
-	for _, bad := range listing.Bad {
-		listed[bad.Ref.Key()] = true
-		p.itemFailed(bad.Ref, bad.Err, r)
-	}
-	for _, item := range listing.Items {
-		listed[item.Ref.Key()] = true
-		if ctx.Err() != nil {
-			return row
-		}
-		err := p.item(ctx, visit{src: src, item: item, listed: listing.Date, open: open}, r)
-		if limited(err) { // every further request would be refused as well (P7)
-			row.Error = p.sourceFailed(src, err, r)
-			return row
-		}
-	}
-	if err := p.pulls(ctx, src, listing.Date, open, listed, r); err != nil {
-		row.Error = p.sourceFailed(src, err, r)
-		return row
-	}
-	if ctx.Err() != nil {
-		return row // an interrupted listing closes nothing (C2)
-	}
-	row.CompleteAt = p.Now()
-	p.unlisted(ctx, visit{src: src, listed: listing.Date, open: open, unlisted: true}, listed, r)
-	return row
+	return p.sources(ctx, r)
 }
 
 // visit is one item at its turn in a cycle.

@@ -70,9 +70,14 @@ type Report struct {
 	Interrupted bool
 	// Commits counts the transactions of the decisions.
 	Commits int
-	// Until is when a tracker that limits us may be asked again; zero when none
-	// does (P7).
+	// Waiting holds one line for each source that was left alone because it had
+	// asked for that (P7).
+	Waiting []string
+	// Until is when the last of the trackers that limit us may be asked again; zero
+	// when none does (P7).
 	Until time.Time
+
+	limits []string // that were told of
 }
 
 // unfinished is the set of items that a cycle decides whether they changed or

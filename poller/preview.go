@@ -70,10 +70,18 @@ func Foresee(ctx context.Context, o Options) Preview {
 		v.fail(fmt.Errorf("read what is unfinished: %w", err))
 		return *v
 	}
+	last, err := p.Ledger.Sources(ctx)
+	if err != nil {
+		v.fail(fmt.Errorf("read when the sources were listed: %w", err))
+	}
 	for _, src := range p.Sources {
 		if ctx.Err() != nil {
 			v.fail(ctx.Err())
 			break
+		}
+		if row := last[src.ID()]; p.resting(row) {
+			v.Errors = append(v.Errors, row.Error)
+			continue
 		}
 		p.foreseeSource(ctx, src, open, v)
 	}

@@ -3,6 +3,8 @@ package poller
 import (
 	"errors"
 	"fmt"
+	"slices"
+	"time"
 
 	"theloop/record"
 	"theloop/workitem"
@@ -35,18 +37,33 @@ func (r *Report) fields() map[string]any {
 	}
 }
 
-func (p *Poller) sourceFailed(src Source, err error, r *Report) string {
-	err = fmt.Errorf("list %s: %w", src.ID(), err)
+// sourceFailed tells of a source whose listing ended early, and notes it in its
+// row: why, and until when it is to be left alone if that is the reason (P7).
+func (p *Poller) sourceFailed(row *record.SourceRow, err error, r *Report) {
+	err = fmt.Errorf("list %s: %w", row.ID, err)
+	row.Error = err.Error()
 	r.fail(err)
 	var limit *workitem.RateLimitError
 	if errors.As(err, &limit) {
-		if limit.Until.After(r.Until) {
-			r.Until = limit.Until
-		}
-		p.Emit("poll.rate_limited", map[string]any{"until": limit.Until, "kind": limit.Host})
+		row.Until = limit.Until
+		p.limited(limit, r)
 	}
-	p.Emit("poll.provider_error", map[string]any{"provider": src.ID(), "error": err.Error(), "will_retry": true})
-	return err.Error()
+	p.Emit("poll.provider_error", map[string]any{"provider": row.ID, "error": err.Error(), "will_retry": true})
+}
+
+// limited tells of a limit once, however many sources share it.
+func (p *Poller) limited(limit *workitem.RateLimitError, r *Report) {
+	r.waits(limit.Until)
+	if told := limit.Error(); !slices.Contains(r.limits, told) {
+		r.limits = append(r.limits, told)
+		p.Emit("poll.rate_limited", map[string]any{"until": limit.Until, "kind": string(limit.Kind)})
+	}
+}
+
+func (r *Report) waits(until time.Time) {
+	if until.After(r.Until) {
+		r.Until = until
+	}
 }
 
 func (p *Poller) itemFailed(ref workitem.Ref, err error, r *Report) {

@@ -25,6 +25,9 @@ type Ledger interface {
 		target workitem.Ref, targetRev uint64, targetChanges []record.Change,
 	) (applied, targetApplied []record.Change, err error)
 	Release(context.Context, []record.Held) ([]record.Held, error)
+	// Sources returns what EndCycle wrote of each source, by id. Beside an error
+	// there are those that can be read.
+	Sources(context.Context) (map[string]record.SourceRow, error)
 	EndCycle(context.Context, record.Cycle, []record.SourceRow) error
 }
 

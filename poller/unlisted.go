@@ -9,29 +9,30 @@ import (
 )
 
 // unlisted deals with the items of a source that its complete listing does not
-// hold: each is asked for by number, since absence alone proves nothing (P8).
-func (p *Poller) unlisted(ctx context.Context, v visit, listed map[string]bool, r *Report) {
+// hold: each is asked for by number, since absence alone proves nothing (P8). It
+// returns an error when the source asks to be left alone.
+func (p *Poller) unlisted(ctx context.Context, v visit, listed map[string]bool, r *Report) error {
 	refs, err := p.Ledger.Known(ctx, v.src.ID())
 	if err != nil {
 		r.fail(fmt.Errorf("read the known items of %s: %w", v.src.ID(), err))
-		return
+		return nil
 	}
 	for _, ref := range refs {
 		if ctx.Err() != nil {
-			return
+			return nil
 		}
 		if listed[ref.Key()] {
 			continue
 		}
 		err := p.guard(func() error { return p.ask(ctx, v, ref, r) })
 		if limited(err) {
-			p.sourceFailed(v.src, err, r)
-			return
+			return err
 		}
 		if err != nil && !cut(ctx, err) {
 			p.itemFailed(ref, err, r)
 		}
 	}
+	return nil
 }
 
 // ask reads one unlisted item by number and decides it like any other. Those

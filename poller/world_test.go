@@ -205,6 +205,10 @@ func (w *world) Release(_ context.Context, held []record.Held) (out []record.Hel
 	return out, nil
 }
 
+func (w *world) Sources(ctx context.Context) (map[string]record.SourceRow, error) {
+	return w.sources, ctx.Err()
+}
+
 func (w *world) EndCycle(ctx context.Context, c record.Cycle, rows []record.SourceRow) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -16,12 +16,15 @@ type Cycle struct {
 	Interrupted       bool      `json:"interrupted"`
 }
 
-// SourceRow says when a source was last listed, and when completely.
+// SourceRow says when a source was last listed, when completely, and until when
+// it wants to be left alone.
 type SourceRow struct {
 	ID         string    `json:"id"`
 	ListedAt   time.Time `json:"listedAt,omitzero"`
 	CompleteAt time.Time `json:"completeAt,omitzero"`
 	Error      string    `json:"error,omitempty"`
+	// Until is set by a source that limits requests: it is not asked before (P7).
+	Until time.Time `json:"until,omitzero"`
 }
 
 // Held names one delivery of one item: what a stopping queue gives back (B4).

@@ -11,11 +11,23 @@ import (
 // is in sight (P8). An item that merely cannot be read is never gone.
 var ErrGone = errors.New("the work item no longer exists")
 
+// LimitKind is what a tracker limits.
+type LimitKind string
+
+// The kinds of limits (P7).
+const (
+	// LimitPrimary is a budget of requests that is used up.
+	LimitPrimary LimitKind = "primary"
+	// LimitSecondary is about how they are made: too fast, too many at once.
+	LimitSecondary LimitKind = "secondary"
+)
+
 // RateLimitError is returned when a tracker asks to be left alone. Nothing may
 // be asked of it before Until (P7).
 type RateLimitError struct {
 	// Host is the tracker that asked, as it stands in its base URL.
 	Host string
+	Kind LimitKind
 	// Until is when it may be asked again, on our own clock.
 	Until time.Time
 }

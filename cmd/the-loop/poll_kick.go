@@ -47,13 +47,16 @@ func (c *pollKickCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	default:
 		err = d.print("cycle: " + cycleWords(counts(done.Cycle)) + "\n")
 	}
-	if err == nil && done.Errors > 0 {
-		for _, problem := range done.Problems {
-			fmt.Fprintln(d.stderr, "the-loop:", view.Line(problem))
-		}
+	if err != nil {
+		return err
+	}
+	for _, problem := range done.Problems {
+		fmt.Fprintln(d.stderr, "the-loop:", view.Line(problem))
+	}
+	if done.Errors > 0 {
 		return no
 	}
-	return err
+	return nil
 }
 
 // kick asks the poller of a state root for a cycle. One that has the lock may

@@ -32,6 +32,7 @@ type tracker struct {
 //	github label OWNER/REPO#N [LABEL…]
 //	github close|reopen OWNER/REPO#N
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
+//	github limit SECONDS PATH                 until `github repair`: too many requests; requests before it are forgotten
 //	github hang PATH                          until `github repair`; requests before it are forgotten
 //	[!] github asked REGEXP                   waits for a request; with !, there was none
 func githubCmd(ts *testscript.TestScript, neg bool, args []string) {
@@ -106,6 +107,10 @@ var githubVerbs = map[string]githubVerb{
 		body, err := json.Marshal(map[string]string{"message": message})
 		ts.Check(err)
 		s.repair = s.Inject(githubtest.Fault{On: args[1], Instead: githubtest.Text(status, "application/json", string(body))})
+	}},
+	"limit": {2, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
+		s.repair = s.Inject(githubtest.Fault{On: args[1], Instead: githubtest.RateLimited(429, "slow down", "Retry-After", args[0])})
+		s.ForgetRequests()
 	}},
 	"hang": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
 		s.repair = s.Inject(githubtest.Fault{On: args[0], Instead: githubtest.Hang})

@@ -54,10 +54,8 @@ type limiter struct {
 	now  func() time.Time
 
 	mu sync.Mutex
-	// until is for everything.
-	until time.Time
-	// queriesUntil is for GraphQL alone.
-	queriesUntil time.Time
+	// until is for everything, queriesUntil for GraphQL alone.
+	until, queriesUntil quiet
 	// strikes counts limits without a time since the last success.
 	strikes int
 }
@@ -67,17 +65,27 @@ type limiter struct {
 func (l *limiter) check(of budget) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := l.end(of); l.now().Before(until) {
-		return &workitem.RateLimitError{Host: l.host, Until: until}
+	if end := l.end(of); l.now().Before(end.until) {
+		return l.failure(end)
 	}
 	return nil
 }
 
-func (l *limiter) end(of budget) time.Time {
-	if of == queriesAlone && l.queriesUntil.After(l.until) {
+// quiet is how long a tracker wants to be left alone, and for what.
+type quiet struct {
+	until time.Time
+	kind  workitem.LimitKind
+}
+
+func (l *limiter) end(of budget) quiet {
+	if of == queriesAlone && l.queriesUntil.until.After(l.until.until) {
 		return l.queriesUntil
 	}
 	return l.until
+}
+
+func (l *limiter) failure(q quiet) error {
+	return &workitem.RateLimitError{Host: l.host, Kind: q.kind, Until: q.until}
 }
 
 // observe learns from an answer, and returns a *workitem.RateLimitError when
@@ -94,7 +102,7 @@ func (l *limiter) observe(of budget, resp *http.Response, body []byte) error {
 	if succeeded && limit == noLimit {
 		l.strikes = 0
 		if wait, ok := usedUp(resp.Header, l.now()); ok {
-			l.wait(of, wait)
+			l.wait(of, wait, workitem.LimitPrimary)
 		}
 		return nil
 	}
@@ -104,16 +112,16 @@ func (l *limiter) observe(of budget, resp *http.Response, body []byte) error {
 	if !l.asked(of, limit, resp, body) {
 		return nil
 	}
-	return &workitem.RateLimitError{Host: l.host, Until: l.end(of)}
+	return l.failure(l.end(of))
 }
 
-func (l *limiter) wait(of budget, d time.Duration) {
+func (l *limiter) wait(of budget, d time.Duration, kind workitem.LimitKind) {
 	end := &l.until
 	if of == queriesAlone {
 		end = &l.queriesUntil
 	}
-	if until := l.now().Add(max(d, leastWait)); until.After(*end) {
-		*end = until
+	if until := l.now().Add(max(d, leastWait)); until.After(end.until) {
+		*end = quiet{until, kind}
 	}
 }
 
@@ -126,24 +134,32 @@ func (l *limiter) asked(of budget, limit limitKind, resp *http.Response, body []
 		silent = of
 	}
 	if wait, ok := retryAfter(resp.Header, l.now()); ok {
-		l.wait(silent, wait)
+		l.wait(silent, wait, kindOf(resp.Header, limit))
 		return true
 	}
 	if wait, ok := usedUp(resp.Header, l.now()); ok {
-		l.wait(of, wait)
+		l.wait(of, wait, workitem.LimitPrimary)
 		return true
 	}
 	// A query can cost more than is left, so that something can be left.
 	if wait, ok := untilReset(resp.Header, l.now()); ok && limit == budgetLimit {
-		l.wait(of, wait)
+		l.wait(of, wait, workitem.LimitPrimary)
 		return true
 	}
 	if resp.StatusCode == http.StatusForbidden && !saysRateLimit(body) {
 		return false
 	}
-	l.wait(silent, min(quietMinute<<min(l.strikes, 10), longestQuiet))
+	l.wait(silent, min(quietMinute<<min(l.strikes, 10), longestQuiet), workitem.LimitSecondary)
 	l.strikes++
 	return true
+}
+
+// kindOf tells a budget that is used up from a limit on how it is used.
+func kindOf(h http.Header, limit limitKind) workitem.LimitKind {
+	if limit == budgetLimit || h.Get("X-RateLimit-Remaining") == "0" {
+		return workitem.LimitPrimary
+	}
+	return workitem.LimitSecondary
 }
 
 // retryAfter reads both forms of the header. A date is taken by the server's

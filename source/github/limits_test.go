@@ -3,6 +3,7 @@ package github
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -74,6 +75,13 @@ func TestRateLimits(t *testing.T) {
 			}
 			if got := limited.Until.Sub(ours); got != tt.wait {
 				t.Errorf("waits %s, want %s", got, tt.wait)
+			}
+			kind := workitem.LimitSecondary
+			if slices.Contains(tt.headers, "X-RateLimit-Remaining") {
+				kind = workitem.LimitPrimary
+			}
+			if limited.Kind != kind {
+				t.Errorf("kind %q, want %q", limited.Kind, kind)
 			}
 			obeyed(t, w, s, at, tt.wait)
 		})
