@@ -11,6 +11,10 @@ import (
 	"theloop/poller"
 )
 
+// lookEach is how often a poller that waits looks whether pidfile and ledger are
+// still its own: until it does, a second one can run beside it. Two lstat calls.
+const lookEach = 5 * time.Second
+
 // phase is what the loop is at: in a cycle, or waiting for the next.
 type phase struct {
 	busy bool
@@ -21,15 +25,17 @@ type phase struct {
 // that were started together do not stay so. A kick brings the next one forward.
 func (s *service) loop(ctx context.Context) (clean bool, err error) {
 	defer s.kicks.end()
-	for ctx.Err() == nil {
+	err = s.stillOurs(ctx)
+	for err == nil && ctx.Err() == nil {
 		begin := s.o.Now()
-		if err := s.stillOurs(ctx); err != nil {
-			return false, err
-		}
 		s.reload(ctx)
 		kicked := s.kicks.take()
 		s.phase.Store(&phase{busy: true})
 		report := s.cycle(ctx)
+		if err := s.stillOurs(ctx); err != nil {
+			kicked.answer(kickedBy(report))
+			return false, err // what is told of the cycle would be told in another's name
+		}
 		if s.o.Once {
 			clean = s.finish(ctx, report)
 			kicked.answer(kickedBy(report))
@@ -41,9 +47,9 @@ func (s *service) loop(ctx context.Context) (clean bool, err error) {
 		kicked.answer(kickedBy(report))
 		s.supervisor.alive()
 		s.chores.do(ctx, s.o.Now())
-		s.wait(ctx, next)
+		err = s.wait(ctx, next)
 	}
-	return !s.o.Once, nil
+	return !s.o.Once && err == nil, err
 }
 
 // cycle runs one, and makes an error of a fault of ours: the loop goes on (C5).
@@ -63,22 +69,28 @@ func (s *service) cycle(ctx context.Context) (report poller.Report) {
 
 // wait returns when the next cycle is due, when somebody asks for one, or with
 // the stop request. A cycle that a stopped or sleeping machine missed is not made
-// up for.
-func (s *service) wait(ctx context.Context, next time.Time) {
+// up for. It returns an error when what the poller works on was taken away.
+func (s *service) wait(ctx context.Context, next time.Time) error {
 	due := time.NewTimer(max(0, next.Sub(s.o.Now())))
 	defer due.Stop()
 	tick, done := s.supervisor.ticks()
 	defer done()
+	look := time.NewTicker(lookEach)
+	defer look.Stop()
 	for {
 		select {
 		case <-ctx.Done():
-			return
+			return nil
 		case <-due.C:
-			return
+			return s.stillOurs(ctx)
 		case <-s.kicks.rung:
-			return
+			return s.stillOurs(ctx)
 		case <-tick:
 			s.supervisor.alive()
+		case <-look.C:
+			if err := s.stillOurs(ctx); err != nil {
+				return err
+			}
 		}
 	}
 }

@@ -159,14 +159,15 @@ func (s *service) blocked(pidfile string, holder int) {
 }
 
 func (s *service) openEvents() {
-	path := s.cfg.EventLog.Path
-	if path == "" {
-		path = filepath.Join(s.root, "logs", "events.jsonl")
-	} else if resolved, err := config.Resolve(path, s.o.Env, s.o.Cwd, s.o.Home); err == nil {
+	path, root := s.cfg.EventLog.Path, ""
+	if resolved, err := config.Resolve(path, s.o.Env, s.o.Cwd, s.o.Home); err == nil {
 		path = resolved
 	}
+	if below, err := filepath.Rel(s.root, path); err == nil && filepath.IsLocal(below) {
+		root = s.root
+	}
 	s.events = eventlog.Open(eventlog.Options{
-		Path: path, Source: "poll", Version: s.o.Version, Now: s.o.Now, Enabled: s.cfg.EventLog.Enabled, Logger: s.o.Log,
+		Path: path, Root: root, Source: "poll", Version: s.o.Version, Now: s.o.Now, Enabled: s.cfg.EventLog.Enabled, Logger: s.o.Log,
 	})
 	s.onClose(s.events.Close)
 }

@@ -14,7 +14,13 @@ const (
 
 // ensure makes the path lead to the open file, opening it (again) if need be.
 func (l *Log) ensure() error {
-	if l.file == nil {
+	away := l.atHome()
+	switch {
+	case away != nil && l.file == nil:
+		return away
+	case away != nil:
+		return nil // it has gone with its root
+	case l.file == nil:
 		return l.open()
 	}
 	info, err := os.Lstat(l.path)
@@ -29,6 +35,24 @@ func (l *Log) ensure() error {
 		l.warn("truncated", "the event log was truncated by another program, lines are lost; rotate it by renaming it")
 	}
 	l.size = info.Size()
+	return nil
+}
+
+// atHome returns an error when the root is not there, or is another one than at
+// the first event.
+func (l *Log) atHome() error {
+	if l.root == "" {
+		return nil
+	}
+	info, err := os.Stat(l.root)
+	switch {
+	case err != nil:
+		return fmt.Errorf("find the folder that the event log belongs to: %w", err)
+	case l.home == nil:
+		l.home = info
+	case !os.SameFile(info, l.home):
+		return fmt.Errorf("%s is not the folder any more that the event log belongs to", l.root)
+	}
 	return nil
 }
 

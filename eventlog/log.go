@@ -16,6 +16,10 @@ var errClosed = errors.New("the event log is closed")
 type Options struct {
 	// Path of the file. It and its folder are made by the first event.
 	Path string
+	// Root is a folder above Path that the log belongs to. When it is moved away
+	// the file goes with it and is written to where it is; nothing is made, or
+	// written, at a Root that is gone or is another one by then. Empty is none.
+	Root string
 	// Source names the part of the program that writes, for events that do not
 	// name their own.
 	Source string
@@ -34,17 +38,19 @@ type Options struct {
 // Log appends events to one file. It may be used by several goroutines, and
 // the file by several processes. A nil Log is one that is not enabled.
 type Log struct {
-	path, source, version string
-	pid                   int
-	now                   func() time.Time
-	enabled               bool
-	logger                *slog.Logger
-	write                 func(*os.File, []byte) (int, error)
-	dropped               atomic.Int64
+	path, root      string
+	source, version string
+	pid             int
+	now             func() time.Time
+	enabled         bool
+	logger          *slog.Logger
+	write           func(*os.File, []byte) (int, error)
+	dropped         atomic.Int64
 
 	mu     sync.Mutex
 	file   *os.File
 	id     os.FileInfo // of file, to see whether path still leads to it
+	home   os.FileInfo // of root, once the first event was written
 	size   int64       // of file, when it was last looked at
 	torn   bool        // the last write did not end as it should
 	closed bool
@@ -55,7 +61,7 @@ type Log struct {
 // and is warned of once, when the first event is written (R2).
 func Open(o Options) *Log {
 	l := &Log{
-		path: o.Path, source: o.Source, version: o.Version, pid: o.PID,
+		path: o.Path, root: o.Root, source: o.Source, version: o.Version, pid: o.PID,
 		now: o.Now, enabled: o.Enabled, logger: o.Logger,
 		write: writeOnce, warned: map[string]bool{},
 	}

@@ -224,6 +224,47 @@ func TestRemovedFolderIsMadeAgainAndWarnedOf(t *testing.T) {
 	}
 }
 
+// R2: a log whose root is moved away goes with it, and makes nothing at the old
+// place; nor does it write into what stands there now.
+func TestALogGoesWithItsRoot(t *testing.T) {
+	for name, comesBack := range map[string]bool{"nothing in its place": false, "another root in its place": true} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			root, moved := filepath.Join(dir, "root"), filepath.Join(dir, "moved")
+			path := filepath.Join(root, "logs", "events.jsonl")
+			l := Open(Options{Path: path, Root: root, Enabled: true})
+			late := Open(Options{Path: path, Root: root, Enabled: true})
+			defer late.Close()
+			defer l.Close()
+			l.Append(detail("before its time")) // nothing is made before the root is
+			if err := os.Mkdir(root, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			l.Append(detail("a"))
+			if err := os.Rename(root, moved); err != nil {
+				t.Fatal(err)
+			}
+			if comesBack {
+				if err := os.Mkdir(root, 0o700); err != nil {
+					t.Fatal(err)
+				}
+			}
+			l.Append(detail("b"))
+			wantDetails(t, filepath.Join(moved, "logs", "events.jsonl"), 0, "a", "b")
+			if _, err := os.Lstat(filepath.Dir(path)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a folder was made at the old place: %v", err)
+			}
+			if l.Dropped() != 1 {
+				t.Errorf("%d dropped, want the one without a root", l.Dropped())
+			}
+			late.Append(detail("c"))
+			if _, err := os.Lstat(path); comesBack == errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("a log that has written nothing yet: %v", err)
+			}
+		})
+	}
+}
+
 func TestTruncatedFileIsWarnedOf(t *testing.T) {
 	f := inFolder(t)
 	f.Append(detail("a"))

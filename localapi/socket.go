@@ -48,18 +48,32 @@ func Listen(root string) (net.Listener, error) {
 		l.Close()
 		return nil, fmt.Errorf("close the control socket %s to others: %w", path, err)
 	}
-	return &listener{UnixListener: l, path: path}, nil
+	made, err := os.Lstat(short)
+	if err != nil {
+		l.Close()
+		return nil, fmt.Errorf("look at the control socket %s: %w", path, err)
+	}
+	return &listener{UnixListener: l, path: path, made: made}, nil
 }
 
-// listener removes its socket when it is closed.
+// listener removes its socket when it is closed, and nobody else's: when the state
+// root was moved away there may be another poller's at the path.
 type listener struct {
 	*net.UnixListener
 	path string
+	made fs.FileInfo
 }
 
 func (l *listener) Close() error {
 	err := l.UnixListener.Close()
-	_ = remove(l.path)
+	short, done, unreachable := shorten(filepath.Dir(l.path))
+	if unreachable != nil {
+		return err
+	}
+	defer done()
+	if now, gone := os.Lstat(short); gone == nil && os.SameFile(now, l.made) {
+		_ = os.Remove(short)
+	}
 	return err
 }
 

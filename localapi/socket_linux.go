@@ -21,5 +21,3 @@ func shorten(root string) (name string, done func(), err error) {
 	}
 	return fmt.Sprintf("/proc/self/fd/%d/%s", fd, SocketName), func() { unix.Close(fd) }, nil
 }
-
-func remove(path string) error { return os.Remove(path) }

@@ -44,14 +44,3 @@ func shortFolder(root string) (string, error) {
 	}
 	return dir, nil
 }
-
-func remove(path string) error {
-	if len(path) <= maxSocketPath {
-		return os.Remove(path)
-	}
-	dir, err := shortFolder(filepath.Dir(path))
-	if err != nil {
-		return err
-	}
-	return os.Remove(filepath.Join(dir, SocketName))
-}

@@ -76,7 +76,7 @@ func (l *RunLock) Check() error {
 		return fmt.Errorf("check the pidfile: %w", err)
 	}
 	if !same {
-		return fmt.Errorf("check the pidfile %s: %w while this process holds its lock; nothing keeps a second poller out any more: stop this one and start it again", l.path, ErrReplaced)
+		return fmt.Errorf("check the pidfile %s: %w while this process holds its lock; nothing keeps a second poller out any more, so this one ends; start it again", l.path, ErrReplaced)
 	}
 	return nil
 }
