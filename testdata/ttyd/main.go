@@ -4,7 +4,7 @@
 // terminal of its own for each request and answers with what that shows. It knows the options that the web terminal uses,
 // of the older ttyd when it is called ttyd-old: which says --readonly and takes what a browser sends unless it is told.
 //
-//	GET /?arg=A&arg=B        the command with A and B behind its arguments (--url-arg), for half a second
+//	GET /?arg=A&arg=B        the command with A and B behind its arguments (--url-arg), to half a second behind its first word
 //	GET /?send=TEXT          what a browser would type
 //	GET /exit                ends the server, as a crash would
 package main
@@ -26,8 +26,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shows is how long a command is looked at.
-const shows = 500 * time.Millisecond
+const (
+	// shows is how long a command is looked at once it shows something.
+	shows = 500 * time.Millisecond
+	// begins is how long it may take until it does: a busy machine needs seconds to
+	// start a program.
+	begins = 30 * time.Second
+)
 
 type options struct {
 	port                      int
@@ -104,11 +109,19 @@ func (o options) show(args []string, send string) ([]byte, error) {
 		return nil, err
 	}
 	slave.Close()
-	if send != "" && o.writable {
-		time.AfterFunc(shows/2, func() { _, _ = io.WriteString(master, send) })
+	end := time.AfterFunc(begins, func() { _ = cmd.Process.Signal(syscall.SIGHUP) })
+	defer end.Stop()
+	first := make([]byte, 4096)
+	n, err := master.Read(first) // fails when nobody has the terminal any more
+	text := first[:n]
+	if err == nil {
+		end.Reset(shows)
+		if send != "" && o.writable {
+			time.AfterFunc(shows/2, func() { _, _ = io.WriteString(master, send) })
+		}
+		rest, _ := io.ReadAll(master)
+		text = append(text, rest...)
 	}
-	time.AfterFunc(shows, func() { _ = cmd.Process.Signal(syscall.SIGHUP) })
-	text, _ := io.ReadAll(master) // ends with an error when nobody has the terminal any more
 	_ = cmd.Wait()
 	return text, nil
 }
