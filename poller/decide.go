@@ -95,7 +95,8 @@ func (d *decider) done() (Decision, error) {
 			d.out.Effects[i].Thread = thread
 		}
 	}
-	if d.f.Pane.State == record.PaneForeign && (len(d.rec().Comments.Pending()) > 0 || d.owed()) {
+	waits := d.owed() || d.rec().Item.Known() && len(d.rec().Comments.Pending()) > 0
+	if waits && d.f.Pane.State == record.PaneForeign {
 		d.out.Occupied = d.f.Pane.Holder
 	}
 	_, d.out.Changes = d.draft.Done()

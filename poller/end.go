@@ -48,11 +48,14 @@ func (d *decider) gone() bool {
 // did. What an item that is open again was still told before its end can reach
 // nobody any more.
 func (d *decider) bury() bool {
-	if !d.gone() || d.undecided() || d.notices() {
+	if owed := d.notices(); owed || !d.gone() || d.undecided() {
 		return false // a notice that is owed needs its row (B3)
 	}
 	for _, row := range d.rec().Comments.Pending() {
 		d.drops(row, record.ItemEnded)
+	}
+	if d.rec().Session.Open() { // another machine's, which counts as none: it ended with the item
+		d.do(record.SetStatus{Status: record.Shut, At: d.f.Now})
 	}
 	d.do(record.Forget{})
 	return true
@@ -73,9 +76,9 @@ func (d *decider) end() {
 		d.do(record.End{At: at})
 		d.event("poll.closure_detected", map[string]any{"state": string(d.item.State), "kind": string(d.item.Kind)})
 	}
-	d.lastWords()
+	unheard := d.lastWords()
 	d.send()
-	if len(d.rec().Comments.Pending()) > 0 {
+	if unheard || len(d.rec().Comments.Pending()) > 0 {
 		return
 	}
 	d.unlink()
@@ -85,8 +88,9 @@ func (d *decider) end() {
 }
 
 // lastWords gives the comments written before the end their last chance: a
-// session that lives. Everything else is settled as ended.
-func (d *decider) lastWords() {
+// session that lives. Everything else is settled as ended. unheard says that it
+// is not known yet whether there is one.
+func (d *decider) lastWords() (unheard bool) {
 	item := d.rec().Item
 	silent := d.f.Pane.State == record.PaneUnknown || d.undecided()
 	for _, c := range d.thread {
@@ -106,12 +110,13 @@ func (d *decider) lastWords() {
 		case heard && d.lives():
 			d.forward(c, "")
 		case heard && silent:
-			// tmux has not answered: nothing is given up on that (D4)
+			unheard = true // nothing is given up on an unknown (D4)
 		default:
 			d.settle(c, record.ItemEnded, "")
 		}
 	}
 	d.vanished()
+	return unheard
 }
 
 // plain says that a comment holds no command.

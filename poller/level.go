@@ -42,10 +42,10 @@ func (d *decider) closing() bool {
 // that is said later can go on with it (X4).
 func (d *decider) tidy() {
 	rec := d.rec()
-	if c := rec.Item.Control; d.routed() || c == nil || c.Command != string(policy.Cleanup) {
-		return
+	if c := rec.Item.Control; d.routed() || rec.Item.Sealed() || c == nil || c.Command != string(policy.Cleanup) {
+		return // the command of an item that was forgotten is history (P8)
 	}
-	if !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
+	if rec.Session.Here(d.f.Host) && !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
 		d.do(record.DropSession{})
 	}
 }

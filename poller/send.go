@@ -135,8 +135,8 @@ func (d *decider) owe() {
 }
 
 func (d *decider) owed() bool {
-	if d.routed() {
-		return false
+	if item := d.rec().Item; d.routed() || !item.Known() || item.Ended() {
+		return false // a command on an item that is over is history (P8)
 	}
 	control, col := d.rec().Item.Control, d.column()
 	if control != nil {
