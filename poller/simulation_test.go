@@ -23,11 +23,7 @@ import (
 // stops, disks and tmux servers that do not answer. The promises I1 to I11 are in
 // simulation_check_test.go, workers and tmux in simulation_work_test.go.
 func TestTheProtocolUnderEverything(t *testing.T) {
-	rounds := 1
-	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 0 {
-		rounds = n
-	}
-	for range rounds {
+	for range soak() {
 		rapid.Check(t, func(rt *rapid.T) {
 			s := newSim(t, rt)
 			for range 10 + s.upTo("steps", 50) {
@@ -43,6 +39,14 @@ func TestTheProtocolUnderEverything(t *testing.T) {
 			s.checkQuiet()
 		})
 	}
+}
+
+// soak is how many rounds of the long tests are run.
+func soak() int {
+	if n, err := strconv.Atoi(os.Getenv("SOAK")); err == nil && n > 0 {
+		return n
+	}
+	return 1
 }
 
 // sim is a world with workers, a tmux that keeps what it was told, and faults.

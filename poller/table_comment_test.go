@@ -1,17 +1,15 @@
 package poller
 
-import "theloop/record"
+import (
+	"theloop/record"
+)
 
 // The table's part about the comment: what becomes of it, and of the command in
 // it.
 var commentRules = []rule{
-	{
-		name: "the row of a comment stands in a record that was forgotten", when: impossible, impossible: true,
-	},
-
 	// Nothing is to be done about it.
 	{
-		name: "a comment was delivered, settled or given up",
+		name: "a comment was delivered, settled or given up already",
 		when: either(all(dealtWith, byDelivery.is("delivered", "settled", "gave up")), all(hasEnded, byDelivery.is("delivered", "settled", "gave up", "gave up before"))),
 		text: "It is not sent again, and an edit of it does nothing.", change: "Say it again, in a new comment.",
 	},
@@ -26,7 +24,7 @@ var commentRules = []rule{
 		change: "`sessions list` shows the session.",
 	},
 	{
-		name: "a closed item that was never seen", when: all(ended, first),
+		name: "a closed item was never seen", when: all(ended, first),
 		text: "It is nobody's business.",
 	},
 
@@ -142,27 +140,27 @@ var commentRules = []rule{
 		text: "None of them is obeyed.", change: "One command in a comment.",
 	},
 	{
-		name: "a start beside which there is nothing for a living session to hear", when: started.but(all(spokenTo, withWords)),
+		name: "a listed author says start, alone or where no session is there to hear the other words", when: started.but(all(spokenTo, withWords)),
 		settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "It is recorded: the item is started.", change: "`the-loop stop`",
 	},
 	{
-		name: "a start of an item that the spawn policy lets have no session", when: startRefused,
+		name: "a listed author says start, and the spawn policy lets the item have no session", when: startRefused,
 		settle: record.ControlRejected, events: []string{"poll.comment_settled", "control.rejected"},
 		text: "It is refused and not recorded.", change: "`routing.spawnOnUnmatched`; the label; `sessions start` needs none",
 	},
 	{
-		name: "a resume of a paused session, without other words", when: resumed.but(withWords),
+		name: "a listed author says resume to a paused session, without other words", when: resumed.but(withWords),
 		settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "It is recorded: the session hears what is said from now on.", change: "`the-loop pause`",
 	},
 	{
-		name: "a resume where nothing is paused", when: resumeRefused,
+		name: "a listed author says resume where nothing is paused", when: resumeRefused,
 		settle: record.ControlRejected, events: []string{"poll.comment_settled", "control.rejected"},
 		text: "It is refused and not recorded.", change: "`the-loop start`",
 	},
 	{
-		name: "a start or a resume with other words, to a session that is there", when: all(spokenTo, withWords, able).but(spent),
+		name: "a listed author says start or resume with other words, and a session is there to hear them", when: all(spokenTo, withWords, able).but(spent),
 		hold: true, deliver: true, deliverIf: not(inQueue), records: true, events: []string{"control.command", "poll.comment_forwarded"},
 		text: "It is recorded, and delivered with its words.",
 	},
@@ -172,19 +170,19 @@ var commentRules = []rule{
 		text: "It is recorded; the words are given up, and one notice on the item says so.", change: "Say them again.",
 	},
 	{
-		name: "a start or a resume with other words, to a session that nothing can be sent to now", when: all(spokenTo, withWords).but(able),
+		name: "a listed author says start or resume with other words, and nothing can be sent to the session now", when: all(spokenTo, withWords).but(able),
 		hold: true, waits: true, records: true, events: []string{"control.command"}, text: "It is recorded; the words wait.",
 	},
 	{
-		name: "a pause", when: pausing, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
+		name: "a listed author says pause", when: pausing, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "It is recorded: nothing is sent from now on. Words beside it are not sent.", change: "`the-loop resume`",
 	},
 	{
-		name: "a stop", when: stopped, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
+		name: "a listed author says stop", when: stopped, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "It is recorded: nothing is sent or started from now on. Words beside it are not sent.", change: "`the-loop start`",
 	},
 	{
-		name: "a cleanup", when: cleanedUp, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
+		name: "a listed author says cleanup", when: cleanedUp, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "As a stop, and nothing of the conversation comes back.", change: "`the-loop start` begins a fresh one.",
 	},
 
@@ -202,20 +200,20 @@ var commentRules = []rule{
 		settle: record.Revoked, events: []string{"poll.comment_settled"}, text: "It is settled as revoked and never sent.",
 	},
 	{
-		name: "the last words to a session that lives", when: lastWord.but(spent),
+		name: "an item has ended, and a session lives that can hear its last words", when: lastWord.but(spent),
 		hold: true, deliver: true, deliverIf: not(inQueue), events: []string{"poll.comment_forwarded"},
 		text: "They are delivered before the session is closed.",
 	},
 	{
-		name: "the last words have failed as often as they may", when: all(lastWord, spent),
+		name: "an item has ended, and its last words have failed as often as they may", when: all(lastWord, spent),
 		giveUp: true, events: []string{"poll.comment_failed"}, text: "They are given up and one notice on the item says so.",
 	},
 	{
-		name: "the last words, and tmux does not answer", when: unanswered,
+		name: "an item has ended, and tmux does not answer whether a session can hear its last words", when: unanswered,
 		text: "They wait until it is known whether their session lives.", waits: true, waitsIf: not(unread),
 	},
 	{
-		name: "the last words where no session lives that could hear them, or a command on an item that ended",
+		name: "an item has ended, and no session lives that could hear its last words, or they are a command",
 		when: all(hasEnded, listed, open).but(lastWord, unanswered), settle: record.ItemEnded, events: []string{"poll.comment_settled"},
 		text: "It is settled as ended: no session is started for it.", change: "Open the item again.",
 	},

@@ -37,6 +37,9 @@ var (
 	lively = either(listedNow, anew)
 )
 
+// possible is all, without what no record is.
+func possible(of ...when) when { return all(of...).but(impossible) }
+
 // What is known of the comment.
 var (
 	// answering: a pull request was behind its session's start when it was first

@@ -3,7 +3,6 @@ package poller
 // The parts of the table about the item and about its session.
 
 var itemRules = []rule{
-	{name: "a record that was forgotten has comments or an open session", when: impossible, impossible: true},
 	{
 		name: "an item is seen for the first time", when: all(anew, first, itself), item: "first seen", events: []string{"poll.first_seen"},
 		text: "What was said on it before is not sent, but for what the part on comments says.", change: "The label and the sources choose the items.",
@@ -48,7 +47,6 @@ var owedSession = all(itself, either(
 ))
 
 var sessionRules = []rule{
-	{name: "a record that was forgotten has comments or an open session", when: impossible, impossible: true},
 	{
 		name: "a stop or a cleanup is recorded, and the session is not closed, or lives without a row",
 		when: all(itself, endsHalted, either(openRow, ownerless)).but(silent), session: "close: stopped",
@@ -85,7 +83,7 @@ var sessionRules = []rule{
 		when: all(itself, either(hasEnded.but(unheard), standing), either(openRow, ownerless)).but(silent),
 		text: "It is closed, behind what its queue holds.", change: "Open the item again.",
 	},
-	{name: "none of these", rest: true, text: "Nothing is done about the session."},
+	{name: "the session is as it should be, or nothing is known of it", rest: true, text: "Nothing is done about the session."},
 }
 
 // delivering is where a comment of this cycle brings the session up.
@@ -99,12 +97,11 @@ var delivering = func() (out when) {
 }()
 
 // cleaned is a closed session whose row is in the way of a fresh conversation (X4).
-var cleaned = all(itself, byRow.is("closed"), either(said("cleanup").but(ended), cleanedUp)).but(silent, ownerless)
+var cleaned = possible(itself, byRow.is("closed"), either(said("cleanup").but(ended), cleanedUp)).but(silent, ownerless)
 
 var cleanupRules = []rule{
-	{name: "a record that was forgotten has comments or an open session", when: impossible, impossible: true},
 	{
-		name: "a cleanup is recorded, and the session is closed", when: cleaned.but(impossible), drop: true,
+		name: "a cleanup is recorded, and the session is closed", when: cleaned, drop: true,
 		text: "Its row goes: what is started next begins a fresh conversation.",
 	},
 	{name: "no cleanup is recorded, or its session is not closed yet", rest: true, text: "The row stays."},
@@ -112,12 +109,11 @@ var cleanupRules = []rule{
 
 // withheld is an item that the poller does not start by itself, because of who
 // opened it (A4).
-var withheld = all(itself, endsFree, byOpener.is("stranger"), noSession)
+var withheld = possible(itself, endsFree, byOpener.is("stranger"), noSession)
 
 var openerRules = []rule{
-	{name: "a record that was forgotten has comments or an open session", when: impossible, impossible: true},
 	{
-		name: "somebody who is not listed opened an item that has neither a command nor a session", when: withheld.but(impossible),
+		name: "somebody who is not listed opened an item that has neither a command nor a session", when: withheld,
 		events: []string{"poll.unauthorized"}, text: "The poller does not start it by itself. That is said once for each item and author, with what would start it.",
 		change: "`the-loop start` by a listed author; `routing.authorizedUsers`",
 	},
@@ -132,13 +128,12 @@ var blocked = func() when {
 			out = either(out, all(r.waiting(), byPane.is("occupied")))
 		}
 	}
-	return out
+	return possible(out)
 }()
 
 var nameRules = []rule{
-	{name: "a record that was forgotten has comments or an open session", when: impossible, impossible: true},
 	{
-		name: "a comment or an owed session waits, and something that is not ours has the session's name", when: blocked.but(impossible), occupied: true,
+		name: "a comment or an owed session waits, and something that is not ours has the session's name", when: blocked, occupied: true,
 		text:   "Nothing is typed into it, nothing of it is ended, nothing is spent. It is said once, as `dispatch.dropped` with the reason `session-occupied`.",
 		change: "`sessions adopt`, or rename or end what has the name.",
 	},
