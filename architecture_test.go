@@ -137,6 +137,33 @@ func TestToolsHaveOneOwner(t *testing.T) {
 	}
 }
 
+// What decides rests on its inputs alone: the same gives the same (poller.Decide).
+// The clock comes in as a time, and nothing else of the world comes in at all.
+func TestDecisionsRestOnTheirInputs(t *testing.T) {
+	worldly := []string{"os", "net", "net/http", "syscall", "math/rand", "math/rand/v2", "crypto/rand", "unsafe", "reflect", "sync"}
+	clock := names("time.Now", "time.Since", "time.Until", "time.Sleep", "time.After", "time.AfterFunc", "time.Tick", "time.NewTimer", "time.NewTicker", "time.Local")
+	decide := map[string]bool{"poller": false, "policy": false, "record": false}
+	for _, f := range sources(t) {
+		if _, decides := decide[f.pkg]; !decides || f.isTest {
+			continue
+		}
+		decide[f.pkg] = true
+		for _, imported := range f.imports() {
+			if slices.Contains(worldly, imported) {
+				t.Errorf("%s imports %s: two decisions on the same could differ", f.path, imported)
+			}
+		}
+		for _, pos := range clock(f) {
+			t.Errorf("%s asks for the time: it comes in with the facts", f.files.Position(pos))
+		}
+	}
+	for pkg, found := range decide {
+		if !found {
+			t.Errorf("there is no package %s: the rule looks for the wrong thing", pkg)
+		}
+	}
+}
+
 // Help for tests is imported by tests alone.
 func TestHelpForTestsStaysInTests(t *testing.T) {
 	for _, f := range sources(t) {
