@@ -100,9 +100,9 @@ func (d *decider) order(control record.Control) (act action, refused string) {
 	})
 	switch {
 	case act.unpause:
-		d.doOwner(record.SetStatus{Status: record.Active, At: d.f.Now})
+		d.quieten(record.Active, control.Command)
 	case act.pause:
-		d.doOwner(record.SetStatus{Status: record.Paused, At: d.f.Now})
+		d.quieten(record.Paused, control.Command)
 	}
 	if word.Arming() {
 		d.doOwner(record.ResetSpawn{}) // a start gives the budget back (B6)

@@ -76,11 +76,14 @@ func (d *decider) ref() workitem.Ref {
 	return d.item.Ref
 }
 
+// event tells of what was decided: about the item, unless fields say about which.
 func (d *decider) event(name string, fields map[string]any) {
 	if fields == nil {
 		fields = map[string]any{}
 	}
-	fields["work_item"] = d.ref().String()
+	if fields["work_item"] == nil {
+		fields["work_item"] = d.ref().String()
+	}
 	d.out.Events = append(d.out.Events, Event{Name: name, Fields: fields})
 }
 

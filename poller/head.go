@@ -98,7 +98,7 @@ func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 		d.close("stopped")
 	case halted(d.rec()) == record.SessionPaused:
 		if d.column() == active { // it came up while the pause was on its way
-			d.do(record.SetStatus{Status: record.Paused, At: f.Now})
+			d.quieten(record.Paused, "pause")
 		}
 	case d.ownerless() && d.rec().Item.Control.Arming():
 		d.once(DoAdopt, "adopted")

@@ -30,6 +30,22 @@ func (d *decider) level() {
 	}
 }
 
+// quieten pauses the session, or sets it going again, and tells why.
+func (d *decider) quieten(status record.Status, reason string) {
+	name, fields := "session.resumed", map[string]any{"reason": reason}
+	if status == record.Paused {
+		name = "session.paused"
+	}
+	if s := d.session(); s != nil {
+		fields["harness"], fields["harness_session_id"], fields["tmux_target"] = s.Harness, s.HarnessSessionID, s.TmuxTarget
+	}
+	if d.routed() {
+		fields["work_item"] = d.f.Target.Ref.String()
+	}
+	d.doOwner(record.SetStatus{Status: status, At: d.f.Now})
+	d.event(name, fields)
+}
+
 // closing says that the end of the item's session has begun: a close is queued
 // or running, or tmux has not answered one yet. What lives now need not live
 // when it is through.

@@ -46,6 +46,9 @@ type Poller struct {
 	occupied map[string]bool
 	// noticed holds, by item, the comments whose notice was tried in this run (B3).
 	noticed map[string]map[string]bool
+	// moved and forks hold what was said once of sources and of pull requests.
+	moved map[workitem.MovedError]bool
+	forks map[string]bool
 }
 
 // New returns a Poller that has not run a cycle.
@@ -53,7 +56,10 @@ func New(o Options) *Poller {
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
-	return &Poller{Options: o, occupied: map[string]bool{}, noticed: map[string]map[string]bool{}}
+	return &Poller{
+		Options: o, occupied: map[string]bool{}, noticed: map[string]map[string]bool{},
+		moved: map[workitem.MovedError]bool{}, forks: map[string]bool{},
+	}
 }
 
 // Report is what a cycle did, for the heartbeat, the log and `poll kick`.

@@ -48,6 +48,7 @@ func (p *Poller) sourceFailed(row *record.SourceRow, err error, r *Report) {
 		row.Until = limit.Until
 		p.limited(limit, r)
 	}
+	p.tellMoved(err)
 	p.Emit("poll.provider_error", map[string]any{"provider": row.ID, "error": err.Error(), "will_retry": true})
 }
 
@@ -66,7 +67,18 @@ func (r *Report) waits(until time.Time) {
 	}
 }
 
+// tellMoved says once that a source answers under another name.
+func (p *Poller) tellMoved(err error) {
+	var moved *workitem.MovedError
+	if !errors.As(err, &moved) || p.moved[*moved] {
+		return
+	}
+	p.moved[*moved] = true
+	p.Emit("poll.repo_moved", map[string]any{"from": moved.From, "to": moved.To, "error": moved.Error()})
+}
+
 func (p *Poller) itemFailed(ref workitem.Ref, err error, r *Report) {
 	r.fail(fmt.Errorf("%s: %w", ref, err))
+	p.tellMoved(err)
 	p.Emit("poll.item_error", map[string]any{"work_item": ref.String(), "error": err.Error(), "will_retry": true})
 }

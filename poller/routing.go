@@ -24,7 +24,22 @@ func (p *Poller) links(ctx context.Context, v visit, rec record.Record) (*workit
 	if err != nil {
 		return nil, fmt.Errorf("read what it closes: %w", err)
 	}
+	p.tellFork(v.item, links)
 	return &links, nil
+}
+
+// tellFork says once in a run that a pull request from another repository points
+// at something, and that its author is not obeyed (P3).
+func (p *Poller) tellFork(pull workitem.Item, links workitem.Links) {
+	ignored := links.ForeignHead && len(links.Refs()) > 0 && !p.Settings().Policy.Authorized(pull.Author)
+	if !ignored || p.forks[pull.Ref.Key()] {
+		return
+	}
+	p.forks[pull.Ref.Key()] = true
+	p.Emit("routing.linkage_dropped", map[string]any{
+		"work_item": pull.Ref.String(), "actor": pull.Author.Login,
+		"reason": "it comes from another repository, and its author is not in routing.authorizedUsers: what it closes is not looked at",
+	})
 }
 
 // route decides whose session takes what is said on an item, on the ledger as it

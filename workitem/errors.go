@@ -32,6 +32,20 @@ type RateLimitError struct {
 	Until time.Time
 }
 
+// MovedError is returned when a place that items come from answers under another
+// name: it was renamed or transferred. Its items are not read there, since every
+// ref would be another.
+type MovedError struct {
+	// From is the name that is configured, To the one that it answers as: the
+	// tracker's text, shortened.
+	From, To string
+}
+
+// Error says what to write where.
+func (e *MovedError) Error() string {
+	return fmt.Sprintf("%s answers as %q: it was renamed or transferred; write the new name into the configuration", e.From, e.To)
+}
+
 // Error says who limits and until when.
 func (e *RateLimitError) Error() string {
 	return fmt.Sprintf("%s limits requests until %s; nothing is asked before",

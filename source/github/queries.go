@@ -105,7 +105,7 @@ func (a repositoryAnswer) check(name string) error {
 	case a.Repository == nil:
 		return errors.New("the answer is about no repository")
 	case !strings.EqualFold(a.Repository.NameWithOwner, name):
-		return fmt.Errorf("the repository answers as %q: it was renamed; write the new name into the configuration", clip(a.Repository.NameWithOwner))
+		return &workitem.MovedError{From: name, To: clip(a.Repository.NameWithOwner)}
 	}
 	return nil
 }

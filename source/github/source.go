@@ -95,7 +95,11 @@ func (s *Source) add(listing *workitem.Listing, e element) error {
 	item, err := s.item(e.raw)
 	if err != nil {
 		number := numberOf(e.raw)
-		if number == 0 || isMoved(err) {
+		var moved *movedError
+		switch {
+		case errors.As(err, &moved): // items do not move by themselves within a listing
+			return s.client.safe(s.moved(moved.to))
+		case number == 0:
 			return s.client.safe(err)
 		}
 		listing.Bad = append(listing.Bad, workitem.ItemError{Ref: s.ref(number), Err: s.client.safe(err)})
@@ -138,6 +142,11 @@ func (s *Source) path(parts ...string) string {
 
 func (s *Source) itemPath(ref workitem.Ref, parts ...string) string {
 	return s.path(append([]string{"issues", strconv.Itoa(ref.Number)}, parts...)...)
+}
+
+// moved says that the repository answers as another one.
+func (s *Source) moved(to string) error {
+	return &workitem.MovedError{From: s.name(), To: clip(to)}
 }
 
 // name is `owner/repo` as configured.

@@ -58,7 +58,7 @@ func (s *Source) judgeGone(ctx context.Context, cause error) error {
 	case err != nil:
 		return fmt.Errorf("%w; and the repository is not in sight: %w", cause, err)
 	case !strings.EqualFold(repo.GetFullName(), s.name()):
-		return fmt.Errorf("%w; the repository answers as %q", cause, clip(repo.GetFullName()))
+		return fmt.Errorf("%w; %w", cause, s.moved(repo.GetFullName()))
 	case hasStatus(cause, http.StatusGone) && repo.HasIssues != nil && !repo.GetHasIssues():
 		return fmt.Errorf("%w; issues are switched off in the repository", cause)
 	}

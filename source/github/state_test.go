@@ -83,7 +83,22 @@ func TestRenamedRepository(t *testing.T) {
 	w := newWorld(t, githubtest.Options{})
 	w.Add(t, "an item", "octocat", true)
 	w.RenameRepo(octo, "octo/new")
-	if _, err := w.source(t).List(t.Context()); err == nil || !strings.Contains(err.Error(), "octo/new") {
-		t.Errorf("error %v", err)
+	s := w.source(t)
+	for what, ask := range map[string]func() error{
+		"List":    func() error { _, err := s.List(t.Context()); return err },
+		"State":   func() error { _, err := s.State(t.Context(), s.ref(1)); return err },
+		"Closing": func() error { _, err := s.Closing(t.Context(), []workitem.Ref{s.ref(1)}); return err },
+	} {
+		var moved *workitem.MovedError
+		if err := ask(); !errors.As(err, &moved) || *moved != (workitem.MovedError{From: "octo/repo", To: "octo/new"}) ||
+			!strings.Contains(err.Error(), "write the new name into the configuration") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	w.AddRepo("octo/other")
+	w.TransferIssue("octo/new", 1, "octo/other")
+	var moved *workitem.MovedError
+	if _, err := w.source(t).State(t.Context(), s.ref(1)); errors.As(err, &moved) && moved.To != "octo/new" {
+		t.Errorf("an item that was transferred is taken for its repository: %v", err)
 	}
 }
