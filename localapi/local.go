@@ -38,6 +38,10 @@ type Local struct {
 	// Adopter takes over the tmux session that has the name of an item's and
 	// returns that name; nil where nothing may be written.
 	Adopter func(context.Context, workitem.Ref) (string, error)
+	// Linker links a pull request to the item whose session takes its comments,
+	// Registrar makes a conversation an item's; nil where nothing may be written.
+	Linker    func(context.Context, Link) (Linked, error)
+	Registrar func(context.Context, Registration) (Registered, error)
 	// Commander carries out a command of the operator, Planner says what the next
 	// cycle would do; nil where that cannot be.
 	Commander func(context.Context, Order) (Ordered, error)

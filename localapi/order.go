@@ -1,9 +1,7 @@
 package localapi
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
 	"time"
@@ -75,16 +73,7 @@ func (l Local) Plan(ctx context.Context) (Plan, error) {
 }
 
 func order(w http.ResponseWriter, r *http.Request, local Local) {
-	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(trackerTime))
-	var o Order
-	if err := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxHeader)).Decode(&o); err != nil {
-		refuse(w, http.StatusBadRequest, problem{Message: "read the command: " + err.Error()})
-		return
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), trackerTime)
-	defer cancel()
-	done, err := local.Order(ctx, o)
-	answer(w, done, err)
+	carryOut(w, r, "command", local.Order)
 }
 
 func plan(w http.ResponseWriter, r *http.Request, local Local) {
@@ -96,13 +85,8 @@ func plan(w http.ResponseWriter, r *http.Request, local Local) {
 }
 
 // Order carries out a command of the operator.
-func (c *Client) Order(ctx context.Context, o Order) (Ordered, error) {
-	body, err := json.Marshal(o)
-	if err != nil {
-		return Ordered{}, err
-	}
-	var done Ordered
-	err = c.document(ctx, http.MethodPost, "/v1/command", bytes.NewReader(body), &done)
+func (c *Client) Order(ctx context.Context, o Order) (done Ordered, err error) {
+	err = c.send(ctx, "/v1/command", o, &done)
 	return done, err
 }
 

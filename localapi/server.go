@@ -35,17 +35,19 @@ type Server struct {
 // its documents.
 func routes() map[string]func(http.ResponseWriter, *http.Request, Local) {
 	return map[string]func(http.ResponseWriter, *http.Request, Local){
-		"GET /v1/status":   status,
-		"GET /v1/cycles":   cycles,
-		"POST /v1/kick":    kick,
-		"GET /v1/item":     item,
-		"GET /v1/items":    items,
-		"GET /v1/check":    check,
-		"GET /v1/backup":   backup,
-		"POST /v1/forget":  forget,
-		"POST /v1/adopt":   adopt,
-		"POST /v1/command": order,
-		"GET /v1/plan":     plan,
+		"GET /v1/status":    status,
+		"GET /v1/cycles":    cycles,
+		"POST /v1/kick":     kick,
+		"GET /v1/item":      item,
+		"GET /v1/items":     items,
+		"GET /v1/check":     check,
+		"GET /v1/backup":    backup,
+		"POST /v1/forget":   forget,
+		"POST /v1/adopt":    adopt,
+		"POST /v1/command":  order,
+		"POST /v1/link":     link,
+		"POST /v1/register": register,
+		"GET /v1/plan":      plan,
 	}
 }
 

@@ -181,13 +181,19 @@ func (p *Poller) commit(ctx context.Context, ref workitem.Ref, rec record.Record
 	return nil
 }
 
-// facts reads whose session it is, what is in flight and then tmux. Now is from before the look: a
-// verdict needs a look that was taken after the deadline had passed (B2).
+// facts reads whose session it is, what is in flight and then tmux.
 func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) (Facts, error) {
 	to, link, err := p.route(ctx, v, rec)
 	if err != nil {
 		return Facts{}, err
 	}
+	return p.factsOf(ctx, v, rec, to, link), nil
+}
+
+// factsOf reads what is in flight for a session and then tmux. Now is from before
+// the look: a verdict needs a look that was taken after the deadline had passed
+// (B2).
+func (p *Poller) factsOf(ctx context.Context, v visit, rec record.Record, to Target, link *record.Link) Facts {
 	at, owner := v.item.Ref, rec
 	if to.Elsewhere() {
 		at, owner = to.Ref, to.Record
@@ -206,7 +212,7 @@ func (p *Poller) facts(ctx context.Context, v visit, rec record.Record) (Facts, 
 	if asksTmux(owner) || len(rec.Comments.Pending()) > 0 {
 		f.Pane = p.Sessions.Look(ctx, at, owner)
 	}
-	return f, nil
+	return f
 }
 
 // asksTmux says whether there can be a session to look at. An item without a

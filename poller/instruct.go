@@ -56,18 +56,29 @@ type Obeyed struct {
 	Later error
 }
 
-// RefusedError is returned for a command that the table refuses (X4).
-type RefusedError struct{ Command, Reason string }
+// RefusedError is returned for a command that the table refuses (X4), or for what
+// the operator may not write into the ledger.
+type RefusedError struct {
+	Command, Reason string
+	// Words say why; empty where the reason has words of its own.
+	Words string
+}
 
 // Error says why, in words.
 func (e *RefusedError) Error() string {
-	words := map[string]string{
-		"nothing-to-resume": "there is no paused session to resume",
-		"spawn-policy":      "routing.spawnOnUnmatched lets no session start",
-		"ended":             "the work item has ended",
-		"unknown":           "the work item was never seen, and its tracker does not answer",
-	}[e.Reason]
+	words := e.Words
+	if words == "" {
+		words = refusals[e.Reason]
+	}
 	return fmt.Sprintf("the-loop %s is refused: %s", e.Command, words)
+}
+
+// refusals are the words for a reason.
+var refusals = map[string]string{
+	"nothing-to-resume": "there is no paused session to resume",
+	"spawn-policy":      "routing.spawnOnUnmatched lets no session start",
+	"ended":             "the work item has ended",
+	"unknown":           "the work item was never seen, and its tracker does not answer",
 }
 
 // Obey carries out a command of the operator: read, decide, commit, act (X4).
@@ -94,12 +105,12 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 	}
 	switch {
 	case unread != nil && rec.Item.Ref == "":
-		return Obeyed{}, errors.Join(&RefusedError{string(word), "unknown"}, unread)
+		return Obeyed{}, errors.Join(&RefusedError{Command: string(word), Reason: "unknown"}, unread)
 	case unread != nil:
 		item = workitem.Item{Ref: ref, URL: rec.Item.URL, Kind: rec.Item.Kind, Title: rec.Item.Title, Source: rec.Item.Source, State: workitem.Open}
 	}
 	if item.State == workitem.Closed || unread != nil && !rec.Item.EndedAt.IsZero() {
-		return Obeyed{}, &RefusedError{string(word), "ended"}
+		return Obeyed{}, &RefusedError{Command: string(word), Reason: "ended"}
 	}
 	// No listing says how far its updatedAt may be trusted (P1): it is not kept.
 	at := visit{item: item, listed: item.UpdatedAt, unlisted: !rec.Item.OffListAt.IsZero()}
@@ -117,7 +128,7 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 	case err != nil:
 		return Obeyed{}, fmt.Errorf("decide: %w", err)
 	case refused != "":
-		return Obeyed{}, &RefusedError{string(word), refused}
+		return Obeyed{}, &RefusedError{Command: string(word), Reason: refused}
 	}
 	if err := p.commit(ctx, ref, rec, facts.Target, decision, &Report{}); err != nil {
 		return Obeyed{}, err
@@ -149,22 +160,31 @@ var errNoSource = errors.New("no configured source has it")
 
 // readOne reads an item and its thread by number.
 func (p *Poller) readOne(ctx context.Context, ref workitem.Ref) (workitem.Item, []workitem.Comment, error) {
+	src, item, err := p.stateOf(ctx, ref)
+	if err != nil {
+		return item, nil, err
+	}
+	comments, err := src.Comments(ctx, item)
+	if err != nil {
+		return item, nil, fmt.Errorf("read the comments: %w", err)
+	}
+	return item, comments, nil
+}
+
+// stateOf asks the source of an item for it by number.
+func (p *Poller) stateOf(ctx context.Context, ref workitem.Ref) (Source, workitem.Item, error) {
 	for _, src := range p.Sources {
 		if !holds(src.ID(), ref) {
 			continue
 		}
 		item, err := src.State(ctx, ref)
 		if err != nil {
-			return item, nil, fmt.Errorf("ask for its state: %w", err)
+			return src, item, fmt.Errorf("ask for its state: %w", err)
 		}
 		item.Source = src.ID()
-		comments, err := src.Comments(ctx, item)
-		if err != nil {
-			return item, nil, fmt.Errorf("read the comments: %w", err)
-		}
-		return item, comments, nil
+		return src, item, nil
 	}
-	return workitem.Item{}, nil, errNoSource
+	return nil, workitem.Item{}, errNoSource
 }
 
 // holds reports whether a source is the one that an item is of: its id is the

@@ -54,6 +54,10 @@ func (d *decider) link() {
 		return
 	}
 	d.do(record.PutLink{Link: *d.f.Link})
+	if d.f.Link.Source == linkByHand { // what it was owed for itself it is owed no more
+		d.do(record.Serve{})
+		d.do(record.Release{DeliveryID: d.rec().Item.Spawn.DeliveryID})
+	}
 	if d.routed() {
 		d.event("session.pr_linked", map[string]any{"reason": "what is said on it goes into the session of " + d.f.Target.Ref.String()})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"theloop/record"
 	"theloop/workitem"
 )
 
@@ -35,6 +36,17 @@ func (p *Poller) unlisted(ctx context.Context, v visit, listed map[string]bool, 
 	return nil
 }
 
+// follows says that a pull request belongs to an item with a session, or with
+// something else unfinished: its words are to go there, whatever its label (P1).
+func follows(rec record.Record, open unfinished) bool {
+	if rec.Link == nil || rec.Link.Ended {
+		return false
+	}
+	to, err := workitem.ParseRef(rec.Link.Target)
+	_, busy := open[to.Key()]
+	return err == nil && busy
+}
+
 // ask reads one unlisted item by number and decides it like any other. Those
 // that were found open before wait for the full resync, unless something of
 // theirs is unfinished.
@@ -44,6 +56,7 @@ func (p *Poller) ask(ctx context.Context, v visit, ref workitem.Ref, r *Report) 
 		return fmt.Errorf("read the ledger: %w", err)
 	}
 	_, busy := v.open[ref.Key()]
+	busy = busy || follows(rec, v.open)
 	if !rec.Item.OffListAt.IsZero() && !busy && p.Now().Sub(rec.Item.OffListAt) < p.Settings().FullResync {
 		return nil
 	}

@@ -68,6 +68,12 @@ func (s Settings) harness(name string) (Harness, error) {
 	return h, nil
 }
 
+// Knows errs when no harness of that name is configured or built in.
+func (s Settings) Knows(name string) error {
+	_, err := s.harness(name)
+	return err
+}
+
 // names reports whether the harness can be told the id of a fresh conversation.
 func (h Harness) namesSession() bool {
 	return slices.ContainsFunc(h.Command, func(s string) bool { return strings.Contains(s, sessionIDArg) })

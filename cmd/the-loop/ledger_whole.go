@@ -251,6 +251,8 @@ type writer interface {
 	Forget(context.Context, localapi.Forget) ([]string, error)
 	Adopt(context.Context, workitem.Ref) (localapi.Adopted, error)
 	Order(context.Context, localapi.Order) (localapi.Ordered, error)
+	Link(context.Context, localapi.Link) (localapi.Linked, error)
+	Register(context.Context, localapi.Registration) (localapi.Registered, error)
 }
 
 // withWriter calls f with somebody who may write.

@@ -20,6 +20,9 @@ type sessionsGroup struct {
 	Cleanup sessionsCleanupCmd `cmd:"" help:"Close a session and forget its conversation."`
 	Attach  sessionsAttachCmd  `cmd:"" help:"Look at a session, and type into it."`
 	Adopt   sessionsAdoptCmd   `cmd:"" help:"Take over a tmux session that has the name of a work item's."`
+
+	Register sessionsRegisterCmd `cmd:"" help:"Make a conversation of your own a work item's session."`
+	LinkPR   sessionsLinkPRCmd   `cmd:"" name:"link-pr" help:"Say whose session a pull request belongs to."`
 }
 
 type sessionsAttachCmd struct {

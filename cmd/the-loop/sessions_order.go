@@ -117,35 +117,45 @@ func (c *sessionsCleanupCmd) Run(ctx context.Context, d *deps, g *Global) error 
 type sessionsListCmd struct {
 	format
 	Status string `placeholder:"STATUS" help:"Only those that are active, paused, closed or elsewhere."`
+	Lost   bool   `help:"Only those that should be there and are not: after a reboot, say."`
 }
 
 // Help is shown by --help.
 func (sessionsListCmd) Help() string {
-	return `Example: the-loop sessions list --status active
+	return `--lost shows the active and paused ones whose agent is not there. What is said next on the item brings an active one back,
+with the conversation that it had if the agent can resume one; so does 'sessions start'.
 
-Exit codes: 0 also when there is none, 1 when the ledger cannot be read.`
+Example: the-loop sessions list --status active
+
+Exit codes: 0 also when there is none, 1 when the ledger cannot be read, or with --lost tmux does not answer; 2 the command
+line is wrong.`
 }
 
 // Run prints one line for each session.
 func (c *sessionsListCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	switch c.Status {
-	case "", "active", "paused", "closed", localapi.Elsewhere:
-	default:
-		return usage("--status %q: give active, paused, closed or elsewhere", c.Status)
+	if err := c.check(); err != nil {
+		return err
 	}
 	var rows []localapi.Summary
+	var lost []lostSession
 	err := d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
 		rows = []localapi.Summary{}
-		return r.Items(ctx, func(s localapi.Summary) error {
+		err := r.Items(ctx, func(s localapi.Summary) error {
 			if s.Session != "" && (c.Status == "" || c.Status == s.Session) {
 				rows = append(rows, s)
 			}
 			return nil
 		})
+		if err == nil && c.Lost {
+			lost, err = d.lost(ctx, g, r, rows)
+		}
+		return err
 	})
 	switch {
 	case err != nil:
 		return err
+	case c.Lost:
+		return c.listLost(d, lost)
 	case c.json():
 		return d.printJSON(rows)
 	case len(rows) == 0:
