@@ -41,7 +41,7 @@ type posts struct {
 
 func newPosts(log *slog.Logger) *posts {
 	p := &posts{queue: dispatch.New(dispatch.Options{
-		Concurrency: postsAtOnce, Timeout: postTime, Bound: postsHeld,
+		Concurrency: postsAtOnce, Timeout: func() time.Duration { return postTime }, Bound: postsHeld,
 		OnError: func(j dispatch.Job, err error) { // an event tells of it as well
 			log.Debug("a post was not made", "work_item", j.Ref.String(), "job", j.ID, "error", err)
 		},

@@ -267,7 +267,7 @@ func (s *service) assemble() (err error) {
 		return err
 	}
 	s.queue = dispatch.New(dispatch.Options{
-		Concurrency: s.cfg.Routing.MaxConcurrentDispatches, Timeout: s.cfg.Routing.DispatchTimeout,
+		Concurrency: s.cfg.Routing.MaxConcurrentDispatches, Timeout: func() time.Duration { return s.current().dispatchTimeout },
 		Bound: poller.MaxQueued + sparePlaces,
 		OnError: func(j dispatch.Job, err error) {
 			if !errors.Is(err, errFailed) {

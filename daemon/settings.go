@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"theloop/config"
 	"theloop/policy"
@@ -16,6 +17,8 @@ import (
 type settings struct {
 	poller  poller.Settings
 	session session.Settings
+	// dispatchTimeout bounds one job of a session's queue (D12).
+	dispatchTimeout time.Duration
 }
 
 func settingsOf(o Options, cfg config.Config) (*settings, error) {
@@ -32,7 +35,8 @@ func settingsOf(o Options, cfg config.Config) (*settings, error) {
 			Policy: policyOf(cfg.Routing, retries), MaxSessions: cfg.Routing.MaxSessions, FullResync: cfg.Polling.FullResync,
 			TooLong: session.TooLong,
 		},
-		session: sessionOf(cfg.Routing, workdir, retries),
+		session:         sessionOf(cfg.Routing, workdir, retries),
+		dispatchTimeout: cfg.Routing.DispatchTimeout,
 	}
 	if s.session.Trust, err = trustOf(cfg.Routing, o); err != nil {
 		return nil, err

@@ -27,8 +27,9 @@ type Job struct {
 type Options struct {
 	// Concurrency is how many sessions are worked on at once; at least 1.
 	Concurrency int
-	// Timeout bounds one job; zero means none.
-	Timeout time.Duration
+	// Timeout bounds one job, and is asked for when the job begins; nil or zero
+	// means none.
+	Timeout func() time.Duration
 	// Bound is how many jobs one session may hold; zero means any number.
 	Bound int
 	// OnError is told of each job that failed or panicked; it may be nil.
@@ -151,18 +152,24 @@ func (q *Queue) begin(key string, l *lane) (Job, bool) {
 }
 
 func (q *Queue) run(j Job) (err error) {
-	ctx := q.root
-	if q.o.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, q.o.Timeout)
-		defer cancel()
-	}
+	ctx, cancel := q.timed()
+	defer cancel()
 	defer func() {
 		if v := recover(); v != nil { // one job cannot end the process (C5)
 			err = fmt.Errorf("internal fault in %s of %s: %v", j.ID, j.Ref, v)
 		}
 	}()
 	return j.Run(ctx)
+}
+
+// timed is the context of a job that begins now.
+func (q *Queue) timed() (context.Context, context.CancelFunc) {
+	if q.o.Timeout != nil {
+		if limit := q.o.Timeout(); limit > 0 {
+			return context.WithTimeout(q.root, limit)
+		}
+	}
+	return q.root, func() {}
 }
 
 func (q *Queue) end(l *lane, j Job, err error) {

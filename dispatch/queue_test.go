@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -255,18 +256,26 @@ func TestFailuresAreCountedAndTheLaneGoesOn(t *testing.T) {
 	}
 }
 
-// D12: a timeout ends the job.
+// D12, R1: a timeout ends the job; it is the one that holds when the job begins.
 func TestAJobHasItsTime(t *testing.T) {
-	q := New(Options{Timeout: time.Millisecond})
-	g := newGate()
-	q.Put(Job{Ref: ref(1), ID: "a", Run: g.run})
-	if err := q.Wait(t.Context()); err != nil {
-		t.Fatal(err)
+	var limit atomic.Int64
+	q := New(Options{Timeout: func() time.Duration { return time.Duration(limit.Load()) }})
+	for i, when := range []time.Duration{time.Millisecond, 0, time.Millisecond} {
+		limit.Store(int64(when))
+		g := newGate()
+		q.Put(Job{Ref: ref(1), ID: "a", Run: g.run})
+		await(t, g.running, "the job")
+		if when == 0 { // none
+			close(g.open)
+		}
+		if err := q.Wait(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if g.cut != (when > 0) {
+			t.Errorf("job %d was cut: %v", i, g.cut)
+		}
 	}
 	q.Stop(time.Minute)
-	if !g.cut {
-		t.Error("the job outlived its time")
-	}
 }
 
 // B4, P3: what never began goes back to the item that paid for it, whosever session

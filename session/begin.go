@@ -27,6 +27,10 @@ func (j *job) begin(ctx context.Context, on string, newLife bool, before ...reco
 	if len(before) > 0 {
 		return span, unknown(ctx.Err()) // an earlier call of this attempt may have arrived
 	}
+	if timeUp(ctx) {
+		late := j.fail(ctx, errTimeUp, false)
+		return span, &late
+	}
 	err := j.update(ctx, j.ref, func(rec record.Record) []record.Change {
 		if !j.delivery(rec).Started() {
 			return nil

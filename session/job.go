@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -174,10 +175,13 @@ func (v view) life(l tmux.Look, s Settings) life {
 // is spent by any of them.
 func (j *job) held(ctx context.Context, v view) *verdict {
 	switch until, err := j.quietUntil(ctx, j.session, v.rec, v.owner); {
-	case ctx.Err() != nil:
+	case ctx.Err() != nil && !timeUp(ctx):
 		return unknown(ctx.Err())
 	case !v.row.InHand() || v.row.Started() || v.row.DeliveryID != j.deliveryID || v.row.Run != j.Run:
 		return &verdict{Result: Dropped} // resolved, released or in other hands by now
+	case timeUp(ctx):
+		late := j.fail(ctx, errTimeUp, j.tainted)
+		return &late
 	case err != nil:
 		return unknown(err)
 	case !until.IsZero():
@@ -187,6 +191,14 @@ func (j *job) held(ctx context.Context, v view) *verdict {
 	}
 	return nil
 }
+
+// errTimeUp fails an attempt whose time has run out while nothing of it was on
+// its way. One that is on its way gets its answer first.
+var errTimeUp = errors.New("its time was up before anything was sent (routing.dispatchTimeoutSeconds)")
+
+// timeUp reports whether the job's time has run out (D12); a stop is something
+// else, and costs nothing (B4).
+func timeUp(ctx context.Context) bool { return errors.Is(ctx.Err(), context.DeadlineExceeded) }
 
 // edited reports whether the comment's text was changed after the decision to
 // send it: the next decision judges the new text and sends that (A6).
