@@ -82,7 +82,8 @@ func (s *Server) whyNot(ctx context.Context, l Look, err error) error {
 	return ErrRefused
 }
 
-// end stops the harness: TERM to all processes of its terminal session; after the grace KILL to what is left of them.
+// end stops the harness: TERM to all processes of its terminal session and to what they have started; after the grace
+// KILL to what is left of them.
 func (s *Server) end(ctx context.Context, l Look, grace time.Duration) error {
 	now := s.again(ctx, l)
 	if now.State != Live {

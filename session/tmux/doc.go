@@ -31,5 +31,8 @@
 //   - OK means pasted into the pane's terminal, not read by the program in it.
 //   - A server that is killed between the paste and the ring leaves nobody to ask: the caller sends again and says so.
 //   - What the text means: Paste refuses control characters, it does not clean them.
+//   - Close ends the harness and what descends from it. A process whose parents had ended before it was seen belongs to
+//     nobody, and goes on: nothing tells it from a service that was started on purpose. Without /proc only the process
+//     group of the harness is reached.
 //   - On platforms without a Unix terminal the package compiles, and New refuses.
 package tmux

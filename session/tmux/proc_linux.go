@@ -13,6 +13,7 @@ import (
 // procStat is what is used here of /proc/<pid>/stat.
 type procStat struct {
 	command  string
+	parent   int
 	session  int
 	terminal uint64
 	started  int64 // in ticks since boot
@@ -28,10 +29,11 @@ func readStat(pid int) (procStat, bool) {
 	if len(f) < 20 || f[0] == "Z" || f[0] == "X" { // a process that has ended and waits to be collected
 		return procStat{}, false
 	}
+	parent, _ := strconv.Atoi(f[1])
 	session, _ := strconv.Atoi(f[3])
 	terminal, _ := strconv.ParseInt(f[4], 10, 64)
 	started, _ := strconv.ParseInt(f[19], 10, 64)
-	return procStat{command: string(text[open+1 : shut]), session: session, terminal: uint64(uint32(terminal)), started: started}, true
+	return procStat{command: string(text[open+1 : shut]), parent: parent, session: session, terminal: uint64(uint32(terminal)), started: started}, true
 }
 
 // startOf is when the process began, in ticks.
@@ -51,20 +53,40 @@ func onTerminal(pid int, tty string) bool {
 	return p.terminal == minor&0xff|major<<8|(minor&^0xff)<<12
 }
 
-// sessionMembers are the processes of a terminal session, whatever their groups.
-func sessionMembers(leader int) []int {
-	entries, _ := os.ReadDir("/proc")
-	var pids []int
-	for _, e := range entries {
-		pid, err := strconv.Atoi(e.Name())
-		if err != nil || pid <= 1 {
-			continue
-		}
-		if p, ok := readStat(pid); ok && p.session == leader {
-			pids = append(pids, pid)
+// family are the processes of a terminal session, whatever their groups, those that known has by number and start, and
+// all that descend from any of them: what an agent starts may have made a session of its own (setsid). A leader of 0 is
+// no session.
+func family(leader int, known map[int]int64) map[int]int64 {
+	all := processes()
+	kin := map[int]int64{}
+	for pid, p := range all {
+		if started, ok := known[pid]; ok && started == p.started || leader > 1 && p.session == leader {
+			kin[pid] = p.started
 		}
 	}
-	return pids
+	for grown := true; grown; {
+		grown = false
+		for pid, p := range all {
+			_, in := kin[pid]
+			if _, child := kin[p.parent]; child && !in {
+				kin[pid], grown = p.started, true
+			}
+		}
+	}
+	return kin
+}
+
+func processes() map[int]procStat {
+	entries, _ := os.ReadDir("/proc")
+	all := make(map[int]procStat, len(entries))
+	for _, e := range entries {
+		if pid, err := strconv.Atoi(e.Name()); err == nil && pid > 1 {
+			if p, ok := readStat(pid); ok {
+				all[pid] = p
+			}
+		}
+	}
+	return all
 }
 
 // ticksPerSecond is the unit of start times in /proc, the same on every Linux that Go runs on.

@@ -16,10 +16,10 @@ type harness struct{}
 func ownGroup(*exec.Cmd)                              {}
 func closeInherited()                                 {}
 func replaceProcess(string, []string, []string) error { return errors.ErrUnsupported }
-func openHarness(Look) (harness, error)               { return harness{}, errors.ErrUnsupported }
-func (harness) terminate()                            {}
-func (harness) gone() bool                            { return true }
-func (harness) kill()                                 {}
+func openHarness(Look) (*harness, error)              { return nil, errors.ErrUnsupported }
+func (*harness) terminate()                           {}
+func (*harness) gone() bool                           { return true }
+func (*harness) kill()                                {}
 func nudge(int)                                       {}
 func lostSocket(string) error                         { return nil }
 

@@ -10,12 +10,12 @@ func startOf(pid int) (int64, bool) { return 0, unix.Kill(pid, 0) == nil }
 
 func onTerminal(int, string) bool { return true }
 
-// sessionMembers is the leader's process group, as a target of kill: other groups of the session are not seen.
-func sessionMembers(leader int) []int {
-	if unix.Kill(-leader, 0) != nil {
+// family is the leader's process group, as a target of kill: other groups of the session are not seen.
+func family(leader int, _ map[int]int64) map[int]int64 {
+	if leader <= 1 || unix.Kill(-leader, 0) != nil {
 		return nil
 	}
-	return []int{-leader}
+	return map[int]int64{-leader: 0}
 }
 
 func lostSocket(string) error { return nil }

@@ -44,50 +44,56 @@ func nudge(server int) {
 	}
 }
 
-// harness is the program of a pane: the leader of a session of processes on the pane's terminal.
+// harness is the program of a pane: the leader of a session of processes on the pane's terminal, and what descends from
+// it.
 type harness struct {
 	leader  int
 	started int64 // tells the leader from a later process of that number
+	// known are the processes that were found, by number and start: they are still the harness's when their parents have
+	// ended and nothing else shows it any more.
+	known map[int]int64
 }
 
 // openHarness makes sure that the pane's process is the leader of a session on the pane's terminal, so that a process
 // number which the system has given to a stranger since is not signalled (D9).
-func openHarness(l Look) (harness, error) {
+func openHarness(l Look) (*harness, error) {
 	n, err := identityNumbers(l.Identity)
 	if err != nil {
-		return harness{}, err
+		return nil, err
 	}
 	leader := int(n[2])
 	sid, err := unix.Getsid(max(leader, 0))
 	if errors.Is(err, unix.ESRCH) {
-		return harness{}, nil
+		return &harness{}, nil
 	}
 	started, known := startOf(leader)
 	if leader <= 1 || err != nil || sid != leader || !known || !onTerminal(leader, l.TTY) {
-		return harness{}, fmt.Errorf("process %d is not the one that tmux started on %s; it was not signalled", leader, l.TTY)
+		return nil, fmt.Errorf("process %d is not the one that tmux started on %s; it was not signalled", leader, l.TTY)
 	}
-	return harness{leader: leader, started: started}, nil
+	return &harness{leader: leader, started: started}, nil
 }
 
-// terminate asks all of the session to end. A program that was stopped is woken by tmux.
-func (h harness) terminate() { h.signal(unix.SIGTERM) }
+// terminate asks all of the harness to end. A program that was stopped is woken by tmux.
+func (h *harness) terminate() { h.signal(unix.SIGTERM) }
 
-func (h harness) kill() { h.signal(unix.SIGKILL) }
+func (h *harness) kill() { h.signal(unix.SIGKILL) }
 
-// gone tells whether nothing is left of the session.
-func (h harness) gone() bool { return len(h.members()) == 0 }
+// gone tells whether nothing is left of the harness.
+func (h *harness) gone() bool { return len(h.members()) == 0 }
 
-func (h harness) signal(sig unix.Signal) {
-	for _, pid := range h.members() {
+func (h *harness) signal(sig unix.Signal) {
+	for pid := range h.members() {
 		_ = unix.Kill(pid, sig)
 	}
 }
 
-// members are the processes of the session. The system gives a session's number to no new process while one of them
+// members are the processes of the harness. The system gives a session's number to no new process while one of them
 // lives; when there is another leader of that number, all of them are gone.
-func (h harness) members() []int {
-	if started, ok := startOf(h.leader); h.leader <= 1 || ok && started != h.started {
-		return nil
+func (h *harness) members() map[int]int64 {
+	leader := h.leader
+	if started, ok := startOf(leader); ok && started != h.started {
+		leader = 0
 	}
-	return sessionMembers(h.leader)
+	h.known = family(leader, h.known)
+	return h.known
 }

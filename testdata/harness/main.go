@@ -27,7 +27,7 @@ type options struct {
 	exitCode                  int
 	ignoreTerm, noBracket     bool
 	cooked, child, failResume bool
-	flood, deaf               bool
+	flood, deaf, away         bool
 	sessionID, resume         string
 	prompt                    []string
 }
@@ -43,6 +43,7 @@ func parse() options {
 	flag.BoolVar(&o.noBracket, "no-bracket", false, "leave bracketed paste off")
 	flag.BoolVar(&o.cooked, "cooked", false, "never put the terminal into raw mode")
 	flag.BoolVar(&o.child, "child", false, "start a child in a group of its own that ignores TERM and HUP and holds the terminal")
+	flag.BoolVar(&o.away, "away", false, "start a child in a session of its own that ignores TERM and HUP and holds nothing")
 	flag.BoolVar(&o.flood, "flood", false, "fill the terminal with text for as long as it runs")
 	flag.BoolVar(&o.deaf, "deaf", false, "never read from the terminal")
 	flag.StringVar(&o.sessionID, "session-id", "", "name of a new conversation; logged")
@@ -70,8 +71,8 @@ func run(o options) int {
 		return max(o.exitCode, 1)
 	}
 	done := watch(o, log)
-	if o.child {
-		if err := holdTerminal(); err != nil {
+	if o.child || o.away {
+		if err := startChild(o.away); err != nil {
 			fmt.Fprintln(os.Stderr, "harness:", err)
 			return 2
 		}
@@ -151,8 +152,12 @@ func flood() {
 	}
 }
 
-func holdTerminal() error {
+func startChild(away bool) error {
 	cmd := exec.Command("/bin/sh", "-c", "trap '' TERM HUP; i=0; while [ $i -lt 600 ]; do sleep 1; i=$((i+1)); done")
+	if away {
+		cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+		return cmd.Start()
+	}
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	return cmd.Start()
