@@ -191,13 +191,17 @@ func (j *job) order(l launch, v view, command []string) (launch, error) {
 
 // conversation is the harness and id of the conversation to go on with, empty
 // when there is none: the one that the row names, else the one that our pane was
-// made for before anybody could write its row.
+// made for before anybody could write its row. A pane whose row a cleanup has
+// removed looks the same, but for the start that is to begin afresh (X4).
 func (v view) conversation(p place, s Settings) (harness, id string) {
 	row := v.session
 	if row != nil && !v.owner.Bygone() && usableSessionID(row.HarnessSessionID) {
 		return v.harnessName(s), row.HarnessSessionID
 	}
 	inPane := p.pane.HarnessSessionID
+	if c := v.owner.Item.Control; row == nil && c.Arming() && !c.Served {
+		return "", ""
+	}
 	if usableSessionID(inPane) && (row == nil || row.HarnessSessionID != inPane) {
 		return v.harnessName(s), inPane
 	}

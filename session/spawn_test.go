@@ -226,6 +226,27 @@ func TestWhichConversation(t *testing.T) {
 	}
 }
 
+// X4: behind a cleanup the next start begins a fresh conversation, although the
+// kept pane still names the old one; a session that was made and never committed
+// is told from that by its start, which had it.
+func TestFreshAfterCleanup(t *testing.T) {
+	for _, served := range []bool{false, true} {
+		w := newWorld(t)
+		p, comment := w.dead(), w.queued("IC_1")
+		w.ledger.put(octoRef, record.SetStatus{Status: record.Shut, At: noon}, record.DropSession{},
+			record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+		if served {
+			w.ledger.put(octoRef, record.Serve{})
+		}
+		if got := w.deliver(comment); got != Done {
+			t.Fatal(got)
+		}
+		if resumed := slices.Contains(p.argv, "--resume"); resumed != served {
+			t.Errorf("served %v: started as %q", served, p.argv)
+		}
+	}
+}
+
 const time1h = 60 * 60 * 1e9
 
 // Story 12, D7, I11: what cannot be proved either way says that it may be a repeat.

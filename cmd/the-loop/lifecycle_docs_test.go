@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -124,5 +125,40 @@ func TestLaunchdAgent(t *testing.T) {
 		if !strings.Contains(text, part) {
 			t.Errorf("no %q in %s", part, text)
 		}
+	}
+}
+
+var said = regexp.MustCompile("`((?:the-loop|tmux) [a-z][^`\n]*)`")
+
+// Every command of the guide to sessions is run by a script, every word of it said
+// there, and its entry for another agent used.
+func TestSessionsGuideIsRun(t *testing.T) {
+	guide := document(t, "docs/sessions.md")
+	script := document(t, "cmd/the-loop/testdata/script/sessions_guide.txtar")
+	var run []string
+	for line := range strings.Lines(script) {
+		line = strings.ReplaceAll(strings.TrimSpace(line), "'", "")
+		for _, before := range []string{"exec tmux -L desk new-window -t desk: ", "env -u TMUX ", "github comment octo/repo#15 octocat "} {
+			line = strings.TrimPrefix(line, before)
+		}
+		run = append(run, line)
+	}
+	lines := shown(guide)
+	for _, found := range said.FindAllStringSubmatch(guide, -1) {
+		lines = append(lines, found[1])
+	}
+	for _, line := range lines {
+		plain := strings.ReplaceAll(line, "'", "")
+		if !slices.ContainsFunc(run, func(s string) bool { return s == plain || strings.HasPrefix(s, plain+`\n`) }) {
+			t.Errorf("no script runs %q", line)
+		}
+	}
+	if len(lines) < 10 {
+		t.Errorf("the guide shows %q: that cannot be all", lines)
+	}
+	_, entry, _ := strings.Cut(guide, "```yaml\nrouting:\n")
+	entry, _, _ = strings.Cut(entry, "```")
+	if entry == "" || !strings.Contains(script, entry) {
+		t.Errorf("no script uses this entry for another agent:\n%s", entry)
 	}
 }
