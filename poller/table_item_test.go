@@ -66,11 +66,11 @@ var sessionRules = []rule{
 		when: all(itself, lively, ownerless, endsFree).but(alone), session: "close: not started", text: "It is closed.",
 	},
 	{
-		name: "a pause is said to an active session", when: all(pausing, activeSession), session: "pause",
+		name: "a pause is said to an active session", when: all(pausing, activeSession), session: "pause", events: []string{"session.paused"},
 		text: "The agent goes on with what it was told; nothing more is sent.", change: "`the-loop resume`",
 	},
 	{
-		name: "a start or a resume is said to a paused session", when: all(armedNow, pausedSession), session: "un-pause",
+		name: "a start or a resume is said to a paused session", when: all(armedNow, pausedSession), session: "un-pause", events: []string{"session.resumed"},
 		text: "It hears what is said from now on.", change: "`the-loop pause`",
 	},
 	{
