@@ -101,10 +101,12 @@ func (l Local) Item(ctx context.Context, ref workitem.Ref) (Item, error) {
 func (l Local) unknown(ctx context.Context, ref workitem.Ref) error {
 	var known []string
 	for rec, err := range l.Ledger.Items(ctx) {
-		if err != nil {
+		if _, row := record.RowFaults(err); err != nil && !row {
 			return err
 		}
-		known = append(known, rec.Item.Ref)
+		if err == nil {
+			known = append(known, rec.Item.Ref)
+		}
 	}
 	return &UnknownError{Ref: ref.String(), Near: workitem.Near(ref.String(), known, nearest)}
 }
@@ -117,17 +119,24 @@ func (l Local) polled(ctx context.Context, source string) (time.Time, error) {
 	return rows[source].CompleteAt, nil
 }
 
-// Items calls f with the summary of each work item, in key order.
+// Items calls f with the summary of each work item, in key order. Items whose
+// rows do not decode are left out; when all others were given, the error says
+// which they are.
 func (l Local) Items(ctx context.Context, f func(Summary) error) error {
+	var bad error
 	for rec, err := range l.Ledger.Items(ctx) {
-		if err != nil {
+		if _, row := record.RowFaults(err); err != nil && !row {
 			return err
+		}
+		if err != nil {
+			bad = errors.Join(bad, err)
+			continue
 		}
 		if err := f(Summarize(rec, l.Host)); err != nil {
 			return err
 		}
 	}
-	return nil
+	return bad
 }
 
 // Check returns what is wrong with the ledger; nothing is fine.

@@ -14,7 +14,7 @@ import (
 // names is taken over. Retries and what is given back fall at the item's own
 // turn.
 func (p *Poller) head(ctx context.Context, r *Report) error {
-	open, err := p.unfinished(ctx)
+	open, err := p.unfinished(ctx, r)
 	if err != nil {
 		return fmt.Errorf("read what is unfinished: %w", err)
 	}

@@ -49,6 +49,8 @@ type Poller struct {
 	// moved and forks hold what was said once of sources and of pull requests.
 	moved map[workitem.MovedError]bool
 	forks map[string]bool
+	// invalid holds the rows of the ledger that do not decode and were told of.
+	invalid map[string]bool
 }
 
 // New returns a Poller that has not run a cycle.
@@ -58,7 +60,7 @@ func New(o Options) *Poller {
 	}
 	return &Poller{
 		Options: o, occupied: map[string]bool{}, noticed: map[string]map[string]bool{},
-		moved: map[workitem.MovedError]bool{}, forks: map[string]bool{},
+		invalid: map[string]bool{}, moved: map[workitem.MovedError]bool{}, forks: map[string]bool{},
 	}
 }
 
@@ -90,9 +92,9 @@ type Report struct {
 // not (P1).
 type unfinished map[string]workitem.Ref
 
-func (p *Poller) unfinished(ctx context.Context) (unfinished, error) {
+func (p *Poller) unfinished(ctx context.Context, r *Report) (unfinished, error) {
 	refs, err := p.Ledger.Unfinished(ctx)
-	if err != nil {
+	if err != nil && !p.rowsFailed(err, r) {
 		return nil, err
 	}
 	open := make(unfinished, len(refs))

@@ -65,7 +65,9 @@ func Foresee(ctx context.Context, o Options) Preview {
 	p := New(o)
 	v := &Preview{Commits: 1}
 	p.makeRoom(ctx)
-	open, err := p.unfinished(ctx)
+	r := &Report{}
+	open, err := p.unfinished(ctx, r)
+	v.Errors = append(v.Errors, r.Errors...)
 	if err != nil {
 		v.fail(fmt.Errorf("read what is unfinished: %w", err))
 		return *v
@@ -114,7 +116,7 @@ func (p *Poller) foreseeSource(ctx context.Context, src Source, open unfinished,
 		p.foresee(ctx, at, v)
 	}
 	known, err := p.Ledger.Known(ctx, src.ID())
-	if err != nil {
+	if err != nil && !p.rowsUnread(err, v) {
 		v.fail(fmt.Errorf("read the known items of %s: %w", src.ID(), err))
 		return
 	}
@@ -166,9 +168,17 @@ func (p *Poller) foresee(ctx context.Context, at visit, v *Preview) {
 		p.foreseen(at, rec, decision, v)
 		return nil
 	})
-	if err != nil {
+	if err != nil && !p.rowsUnread(err, v) {
 		v.fail(fmt.Errorf("%s: %w", at.item.Ref, err))
 	}
+}
+
+// rowsUnread is rowsFailed for a preview.
+func (p *Poller) rowsUnread(err error, v *Preview) bool {
+	r := Report{Errors: v.Errors}
+	alone := p.rowsFailed(err, &r)
+	v.Errors = r.Errors
+	return alone
 }
 
 // foreseen notes a decision, and what it leaves of the room for sessions.

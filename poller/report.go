@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"theloop/record"
@@ -78,7 +79,34 @@ func (p *Poller) tellMoved(err error) {
 }
 
 func (p *Poller) itemFailed(ref workitem.Ref, err error, r *Report) {
+	if p.rowsFailed(err, r) {
+		return
+	}
 	r.fail(fmt.Errorf("%s: %w", ref, err))
 	p.tellMoved(err)
 	p.Emit("poll.item_error", map[string]any{"work_item": ref.String(), "error": err.Error(), "will_retry": true})
+}
+
+// rowsFailed tells of rows of the ledger that do not decode, and reports whether
+// the error is about such rows alone: their items are skipped and the rest goes
+// on. A cycle has the error each time, the event is written once a run.
+func (p *Poller) rowsFailed(err error, r *Report) bool {
+	faults, alone := record.RowFaults(err)
+	if !alone {
+		return false
+	}
+	for _, fault := range faults {
+		bucket, key := fault.Row()
+		item, _, _ := strings.Cut(key, "\x00")
+		if text := fault.Error(); !slices.Contains(r.Errors, text) {
+			r.Errors = append(r.Errors, text)
+		}
+		if at := bucket + " " + key; !p.invalid[at] {
+			p.invalid[at] = true
+			p.Emit("ledger.row_invalid", map[string]any{
+				"work_item": item, "bucket": bucket, "key": strings.ReplaceAll(key, "\x00", " "), "error": fault.Error(),
+			})
+		}
+	}
+	return true
 }

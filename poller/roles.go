@@ -10,7 +10,8 @@ import (
 )
 
 // Ledger keeps the records. record.ErrChanged and record.ErrUnknown are what a
-// commit may answer.
+// commit may answer. Rows that do not decode are record.RowFaults; a list that
+// comes back with nothing else is that of the others.
 type Ledger interface {
 	Record(context.Context, workitem.Ref) (record.Record, error)
 	Commit(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error)

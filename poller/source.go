@@ -60,7 +60,7 @@ func (p *Poller) source(ctx context.Context, src Source, row *record.SourceRow, 
 	if err != nil {
 		return err
 	}
-	open, err := p.unfinished(ctx)
+	open, err := p.unfinished(ctx, r)
 	if err != nil {
 		if !cut(ctx, err) {
 			r.fail(fmt.Errorf("read what is unfinished: %w", err))

@@ -14,7 +14,7 @@ import (
 // returns an error when the source asks to be left alone.
 func (p *Poller) unlisted(ctx context.Context, v visit, listed map[string]bool, r *Report) error {
 	refs, err := p.Ledger.Known(ctx, v.src.ID())
-	if err != nil {
+	if err != nil && !p.rowsFailed(err, r) {
 		r.fail(fmt.Errorf("read the known items of %s: %w", v.src.ID(), err))
 		return nil
 	}

@@ -65,5 +65,8 @@ func (e *RowError) Error() string {
 	return fmt.Sprintf("row %q of %s: %v: run `the-loop ledger check`", e.Key, e.Bucket, e.Err)
 }
 
+// Row names it (record.RowFault).
+func (e *RowError) Row() (bucket, key string) { return e.Bucket, e.Key }
+
 // Unwrap returns what is wrong with the row.
 func (e *RowError) Unwrap() error { return e.Err }
