@@ -44,7 +44,7 @@ func TestCheck(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "ledger.db")
 			edit(c.edit)(t, path)
 			l := open(t, path)
-			defer shut(t, l)
+			defer closes(t, l)
 			problems, err := l.Check(t.Context())
 			must(t, err)
 			for _, p := range problems {

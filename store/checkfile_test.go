@@ -89,7 +89,7 @@ func spoil(t *testing.T, path string) {
 		if err == nil {
 			problems, err := l.CheckPages(t.Context())
 			must(t, err)
-			shut(t, l)
+			closes(t, l)
 			if len(problems) > 0 {
 				return
 			}
@@ -161,7 +161,7 @@ func TestCheckFindsLostPages(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ledger.db")
 	pokeAt("freelist", 10, 1)(t, path) // how many there are
 	l := open(t, path)
-	defer shut(t, l)
+	defer closes(t, l)
 	problems, err := l.Check(t.Context())
 	must(t, err)
 	library, err := l.CheckLibrary(t.Context())

@@ -271,7 +271,7 @@ func TestReaderOutlivesDamage(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the reader waits for ever")
 	}
-	shut(t, l)
+	closes(t, l)
 }
 
 // slowWriter takes its first bytes and waits.

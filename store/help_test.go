@@ -12,6 +12,7 @@ import (
 
 	"theloop/record"
 	"theloop/store"
+	"theloop/store/storetest"
 	"theloop/workitem"
 )
 
@@ -82,7 +83,15 @@ func open(t testing.TB, path string) *store.Ledger {
 	return l
 }
 
+// shut closes a ledger and checks it.
 func shut(t testing.TB, l *store.Ledger) {
+	t.Helper()
+	closes(t, l)
+	storetest.Check(t, l.Path())
+}
+
+// closes is shut for a ledger in which something is wrong on purpose.
+func closes(t testing.TB, l *store.Ledger) {
 	t.Helper()
 	if err := l.Close(); err != nil {
 		t.Fatalf("close: %v", err)

@@ -83,7 +83,7 @@ func TestMigrate(t *testing.T) {
 		t.Errorf("check: %v, %v", problems, err)
 	}
 	commit(t, l, ref(1), record.Deliver{Comment: "IC_9"})
-	shut(t, l)
+	closes(t, l)
 
 	kept := path + ".v1.bak"
 	if !strings.Contains(said.String(), kept) {
@@ -100,7 +100,7 @@ func TestMigrate(t *testing.T) {
 	folder := contents(t, filepath.Dir(path))
 	l, err = store.Open(t.Context(), later(path))
 	must(t, err)
-	shut(t, l)
+	closes(t, l)
 	same(t, "the folder after another start", folder, contents(t, filepath.Dir(path)))
 
 	_, err = store.Open(t.Context(), options(path)) // the release before
@@ -202,7 +202,7 @@ func TestMigrateKeepsCopies(t *testing.T) {
 			before := contents(t, filepath.Dir(path))
 			l, err := store.Open(t.Context(), later(path))
 			must(t, err)
-			shut(t, l)
+			closes(t, l)
 			if is, _ := sumOf(t, options(path+c.want)); is != sum {
 				t.Errorf("%s is not what the ledger was", c.want)
 			}

@@ -38,7 +38,7 @@ func TestBadRow(t *testing.T) {
 			populate(t, path, 3)
 			edit(set(bucket, key, `{"rev":"x","id":7,"status":7,"target":7}`))(t, path)
 			l := open(t, path)
-			defer shut(t, l)
+			defer closes(t, l)
 			_, err := l.Record(t.Context(), ref(2))
 			wantRowError(t, err, bucket, key)
 			_, err = l.Commit(t.Context(), ref(2), 1, queued("IC_5"))

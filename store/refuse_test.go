@@ -178,7 +178,7 @@ func isFound(t *testing.T, path string) bool {
 		return true
 	}
 	problems, err := l.Check(t.Context())
-	shut(t, l)
+	closes(t, l)
 	return err != nil || len(problems) > 0
 }
 

@@ -70,7 +70,7 @@ func TestReleaseBesideABadRow(t *testing.T) {
 	populate(t, path, 2)
 	edit(set("comments", "github:octo/repo#1\x00IC_9", "{"))(t, path)
 	l := open(t, path)
-	defer shut(t, l)
+	defer closes(t, l)
 	back, err := l.Release(t.Context(), []record.Held{held(1, "IC_9"), held(2, "IC_9")})
 	wantRowError(t, err, "comments", "github:octo/repo#1\x00IC_9")
 	same(t, "what came back", []record.Held{held(2, "IC_9")}, back)

@@ -39,6 +39,9 @@ func TestReleasedOnce(t *testing.T) {
 			"change":  func(t *rapid.T) { liveOn(t, l) },
 			"release": func(t *rapid.T) { releaseAtOnce(t, l) },
 		})
+		if problems, err := l.Check(t.Context()); err != nil || len(problems) > 0 {
+			t.Fatalf("check: %v, %v", problems, err)
+		}
 	})
 }
 
