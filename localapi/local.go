@@ -101,12 +101,12 @@ func (l Local) Item(ctx context.Context, ref workitem.Ref) (Item, error) {
 func (l Local) unknown(ctx context.Context, ref workitem.Ref) error {
 	var known []string
 	for rec, err := range l.Ledger.Items(ctx) {
-		if _, row := record.RowFaults(err); err != nil && !row {
-			return err
-		}
-		if err == nil {
+		if err == nil { // what cannot be read is nobody's near match
 			known = append(known, rec.Item.Ref)
 		}
+	}
+	if err := ctx.Err(); err != nil {
+		return err
 	}
 	return &UnknownError{Ref: ref.String(), Near: workitem.Near(ref.String(), known, nearest)}
 }
@@ -119,24 +119,44 @@ func (l Local) polled(ctx context.Context, source string) (time.Time, error) {
 	return rows[source].CompleteAt, nil
 }
 
-// Items calls f with the summary of each work item, in key order. Items whose
-// rows do not decode are left out; when all others were given, the error says
-// which they are.
+// Items calls f with the summary of each work item, in key order, as it reads
+// them. One that cannot be read is left out and is an error at the end.
 func (l Local) Items(ctx context.Context, f func(Summary) error) error {
-	var bad error
+	var bad faulty
 	for rec, err := range l.Ledger.Items(ctx) {
-		if _, row := record.RowFaults(err); err != nil && !row {
-			return err
-		}
 		if err != nil {
-			bad = errors.Join(bad, err)
-			continue
+			bad.add(err)
+			continue // the walk ends by itself where it cannot go on
 		}
 		if err := f(Summarize(rec, l.Host)); err != nil {
 			return err
 		}
 	}
-	return bad
+	return bad.err()
+}
+
+// faultsShown is how many errors of a walk are told.
+const faultsShown = 5
+
+// faulty collects the errors of a walk, which may be as many as there are items.
+type faulty struct {
+	first []error
+	more  int
+}
+
+func (f *faulty) add(err error) {
+	if len(f.first) < faultsShown {
+		f.first = append(f.first, err)
+		return
+	}
+	f.more++
+}
+
+func (f *faulty) err() error {
+	if f.more > 0 {
+		return errors.Join(errors.Join(f.first...), fmt.Errorf("and %d more; 'the-loop ledger check' lists them", f.more))
+	}
+	return errors.Join(f.first...)
 }
 
 // Check returns what is wrong with the ledger; nothing is fine.

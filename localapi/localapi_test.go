@@ -123,19 +123,41 @@ func TestTheDocumentsKeys(t *testing.T) {
 	if err := json.Unmarshal(text, &keys); err != nil {
 		t.Fatal(err)
 	}
-	for _, key := range strings.Fields("ref url kind title author updatedAt firstSeenAt lastPolledAt control spawn session comments graph target") {
-		if _, ok := keys[key]; !ok {
-			t.Errorf("no key %q", key)
+	comments := keys["comments"].([]any)
+	for what, c := range map[string]struct {
+		in   any
+		want string
+	}{
+		"the document": {keys, "ref url kind title author updatedAt firstSeenAt lastPolledAt control spawn session comments graph target"},
+		"control":      {keys["control"], "command source actor requestedAt note"},
+		"spawn":        {keys["spawn"], "attempts gaveUp deliveryId"},
+		"session":      {keys["session"], "status harness harnessSessionId tmuxTarget cwd createdAt lastEventAt"},
+		"a comment":    {comments[0], "id state attempts deliveryId outcome author url at version"},
+	} {
+		object, ok := c.in.(map[string]any)
+		for _, key := range strings.Fields(c.want) {
+			if _, has := object[key]; !has || !ok {
+				t.Errorf("%s has no key %q", what, key)
+			}
 		}
 	}
 	if keys["graph"] != nil || keys["target"] != nil || keys["updatedAt"] != "2026-07-31T09:11:58Z" {
 		t.Errorf("graph %v, target %v, updatedAt %v", keys["graph"], keys["target"], keys["updatedAt"])
 	}
-	comment := keys["comments"].([]any)[0].(map[string]any)
-	for _, key := range strings.Fields("id state attempts deliveryId outcome author url at version") {
-		if _, ok := comment[key]; !ok {
-			t.Errorf("a comment has no key %q", key)
+	bare, err := ledger(t).Item(t.Context(), ref(150))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text, err = json.Marshal(bare); err != nil {
+		t.Fatal(err)
+	}
+	for _, null := range strings.Fields("control session graph target offListAt endedAt") {
+		if !strings.Contains(string(text), `"`+null+`":null`) {
+			t.Errorf("%s is not null where there is none: %s", null, text)
 		}
+	}
+	if !strings.Contains(string(text), `"comments":[]`) {
+		t.Errorf("no comments are no list: %s", text)
 	}
 }
 

@@ -135,8 +135,9 @@ func item(w http.ResponseWriter, r *http.Request, local Local) {
 // items streams one summary a line. What goes wrong on the way is the last
 // line, so that a cut answer is not taken for a short list.
 func items(w http.ResponseWriter, r *http.Request, local Local) {
+	patient(w) // many items are slower than one request may be
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	enc := json.NewEncoder(w)
+	enc := json.NewEncoder(rolling{w, http.NewResponseController(w)})
 	err := local.Items(r.Context(), func(s Summary) error { return enc.Encode(line{Item: &s}) })
 	last := line{End: true}
 	if err != nil {

@@ -113,9 +113,7 @@ func Describe(rec record.Record, polled time.Time, host string) Item {
 	if c := i.Control; c != nil {
 		doc.Control = &Control{c.Command, c.Source, c.Actor, Time{c.RequestedAt}, c.Note, c.Served}
 	}
-	if rec.Link != nil && !rec.Link.Ended {
-		doc.Target = &rec.Link.Target
-	}
+	doc.Target = target(rec)
 	doc.Session = describeSession(rec.Session, host)
 	for _, row := range rec.Comments.All() {
 		doc.Comments = append(doc.Comments, Comment{
@@ -125,6 +123,13 @@ func Describe(rec record.Record, polled time.Time, host string) Item {
 		})
 	}
 	return doc
+}
+
+func target(rec record.Record) *string {
+	if rec.Link == nil || rec.Link.Ended {
+		return nil
+	}
+	return &rec.Link.Target
 }
 
 func describeSession(s *record.Session, host string) *Session {
@@ -164,21 +169,26 @@ func later(a, b time.Time) time.Time {
 
 // Summary is one line of `ledger list`.
 type Summary struct {
-	Ref       string `json:"ref"`
-	Title     string `json:"title"`
-	State     string `json:"state"`
-	Command   string `json:"command"`
-	Session   string `json:"session"`
-	Pending   int    `json:"pending"`
-	Delivered int    `json:"delivered"`
-	GaveUp    int    `json:"gaveUp"`
-	UpdatedAt Time   `json:"updatedAt"`
+	Ref     string `json:"ref"`
+	URL     string `json:"url"`
+	Title   string `json:"title"`
+	State   string `json:"state"`
+	Command string `json:"command"`
+	Session string `json:"session"`
+	// Target is the item that a pull request's comments go to (P3); null when they
+	// go nowhere else.
+	Target    *string `json:"target"`
+	Pending   int     `json:"pending"`
+	Delivered int     `json:"delivered"`
+	GaveUp    int     `json:"gaveUp"`
+	UpdatedAt Time    `json:"updatedAt"`
 }
 
 // Summarize makes the line of a record.
 func Summarize(rec record.Record, host string) Summary {
 	s := Summary{
-		Ref: rec.Item.Ref, Title: rec.Item.Title, State: state(rec.Item), UpdatedAt: Time{rec.Item.UpdatedAt},
+		Target: target(rec),
+		Ref:    rec.Item.Ref, URL: rec.Item.URL, Title: rec.Item.Title, State: state(rec.Item), UpdatedAt: Time{rec.Item.UpdatedAt},
 		Pending: rec.Item.Counts.Pending, Delivered: rec.Item.Counts.Delivered, GaveUp: rec.Item.Counts.GaveUp,
 	}
 	if rec.Item.Control != nil {

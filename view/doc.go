@@ -6,18 +6,21 @@
 //
 // A field is one value that must stay on one line (a title, a login, an error
 // of another program): [Line]. A text may have several lines: [Escape]. A
-// [Table] is one row per record, [Facts] one line per property of one record,
+// [Table] is one row per record, a [Stream] one whose rows come one by one, [Facts] one line per property of one record,
 // a [Style] says whether colours may be used, and a [Tone] what a colour means.
 //
 // # Guarantees
 //
-//   - Whatever goes through [Line], [Escape], [JSON], [Link], [Table], [Facts]
-//     or [Style.Paint] comes out without control, bidirectional or invisible
-//     characters of its own (A8): it cannot move the cursor, reorder what
-//     stands around it, or hide.
-//   - [Line] never yields a line break, and [Table] and [Facts] put every cell
-//     through it, so a caller cannot forget to.
+//   - Whatever goes through [Line], [Escape], [JSON], [List], [Link], [Links],
+//     [Table], [Stream], [Facts] or [Style.Paint] comes out without control,
+//     bidirectional or invisible characters of its own (A8): it cannot move the
+//     cursor, reorder what stands around it, or hide.
+//   - [Line] never yields a line break, and [Table], [Stream] and [Facts] put
+//     every cell through it, so a caller cannot forget to.
 //   - A rendered table is never wider than the width it was given.
+//   - [Stream] and [List] keep no more than the first rows, however many come.
+//   - [Link] and [Links] let no text lead anywhere but to the hosts they were
+//     given.
 //   - Nothing here is read from the environment; [Terminal] is the only
 //     function that asks the system for anything.
 //

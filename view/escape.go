@@ -49,6 +49,14 @@ func escape(s, keep string) string {
 
 // firstHidden is the index of the first byte that escape has to rewrite, or -1.
 func firstHidden(s, keep string) int {
+	for i := range len(s) { // most texts are plain, and are looked at often
+		if s[i] < ' ' || s[i] >= 0x7f {
+			break
+		}
+		if i == len(s)-1 {
+			return -1
+		}
+	}
 	for i, r := range s {
 		if r == utf8.RuneError {
 			if _, size := utf8.DecodeRuneInString(s[i:]); size == 1 {

@@ -41,12 +41,3 @@ func widestFlexible(columns []Column, widths []int) (widest, next int) {
 	}
 	return widest, next
 }
-
-// cutRows cuts every cell, in place, to the width of its column.
-func cutRows(rows [][]Cell, widths []int) {
-	for _, row := range rows {
-		for i := range row {
-			row[i].Text = Cut(row[i].Text, widths[i])
-		}
-	}
-}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -16,15 +18,55 @@ const jsonIndent = "  "
 // they are. The characters that [Line] escapes stand in it as \u sequences, so
 // that the text is safe to look at and still decodes to exactly what v held
 // (A8); only bytes that are not UTF-8 are lost, as \ufffd.
-func JSON(v any) ([]byte, error) {
+func JSON(v any) ([]byte, error) { return indented(v, "") }
+
+// indented is [JSON] for a value within a document, each line but the first behind
+// a prefix.
+func indented(v any, prefix string) ([]byte, error) {
 	var doc bytes.Buffer
 	enc := json.NewEncoder(&doc)
 	enc.SetEscapeHTML(false)
-	enc.SetIndent("", jsonIndent)
+	enc.SetIndent(prefix, jsonIndent)
 	if err := enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
 	return escapeJSON(doc.Bytes()), nil
+}
+
+// List writes one document, an array, while its values come. The text is the one
+// that [JSON] makes of a slice of them. A list that is not ended is no document:
+// whoever reads it sees that it was cut.
+type List struct {
+	to io.Writer
+	n  int
+}
+
+// NewList begins an array on an output.
+func NewList(to io.Writer) *List { return &List{to: to} }
+
+// Add writes one value.
+func (l *List) Add(v any) error {
+	doc, err := indented(v, jsonIndent)
+	if err != nil {
+		return err
+	}
+	before := ",\n"
+	if l.n == 0 {
+		before = "[\n"
+	}
+	l.n++
+	_, err = io.WriteString(l.to, before+jsonIndent+strings.TrimSuffix(string(doc), "\n"))
+	return err
+}
+
+// End ends the array and the document.
+func (l *List) End() error {
+	end := "\n]\n"
+	if l.n == 0 {
+		end = "[]\n"
+	}
+	_, err := io.WriteString(l.to, end)
+	return err
 }
 
 // escapeJSON rewrites the hidden characters of an encoded document. Outside of

@@ -19,6 +19,37 @@ func Link(rawURL string, hosts []string) string {
 	return strings.ReplaceAll(Line(rawURL), "://", `:\u002f\u002f`)
 }
 
+// Links shows a text on one line, as [Line] does, and of what a terminal would make
+// links of in it leaves alone what [Link] would (A8). A link ends at a blank, a
+// quote or a bracket; letters that are not ASCII belong to it, since a name may hold
+// them.
+func Links(text string, hosts []string) string {
+	text = Line(text)
+	var b strings.Builder
+	for {
+		at := strings.Index(text, "://")
+		if at < 0 {
+			return b.String() + text
+		}
+		begin := at
+		for begin > 0 && inScheme(text[begin-1]) {
+			begin--
+		}
+		end := len(text)
+		if n := strings.IndexAny(text[at:], " \"<>`"); n >= 0 {
+			end = at + n
+		}
+		address := strings.TrimRight(text[begin:end], ".,;:!?'*_~)]")
+		b.WriteString(text[:begin] + Link(address, hosts))
+		text = text[begin+len(address):]
+	}
+}
+
+// inScheme reports bytes that a scheme may have.
+func inScheme(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || strings.IndexByte("+.-", b) >= 0
+}
+
 // leadsTo reports whether rawURL is a plain link to one of hosts.
 func leadsTo(rawURL string, hosts []string) bool {
 	if strings.ContainsFunc(rawURL, notInLink) {

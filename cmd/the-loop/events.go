@@ -49,7 +49,8 @@ func (c *eventsCmd) Run(d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	show := c.showText
+	hosts := hostsOf(cfg)
+	show := func(d *deps, e eventlog.Entry) error { return c.showText(d, e, hosts) }
 	if c.json() {
 		show = c.showJSON
 	}
@@ -124,7 +125,7 @@ func (c *eventsCmd) showJSON(d *deps, e eventlog.Entry) error {
 	return d.print(line.String() + "\n")
 }
 
-func (c *eventsCmd) showText(d *deps, e eventlog.Entry) error {
+func (c *eventsCmd) showText(d *deps, e eventlog.Entry, hosts []string) error {
 	names := make([]string, 0, len(e.Fields))
 	for name := range e.Fields {
 		names = append(names, name)
@@ -135,7 +136,7 @@ func (c *eventsCmd) showText(d *deps, e eventlog.Entry) error {
 		parts = append(parts, name+"="+fieldText(e.Fields[name]))
 	}
 	_, err := fmt.Fprintf(d.stdout, "%s %-7s %-24s %s\n",
-		e.Time.UTC().Format("2006-01-02T15:04:05Z"), e.Level, view.Line(e.Name), strings.Join(parts, " "))
+		e.Time.UTC().Format("2006-01-02T15:04:05Z"), e.Level, view.Line(e.Name), view.Links(strings.Join(parts, " "), hosts))
 	return err
 }
 

@@ -14,47 +14,73 @@ type inspectView struct {
 	now   time.Time
 	width int
 	style view.Style
+	hosts []string // where links may lead (A8)
 }
 
 // inspectText is a heading, the facts, then a table of comments, newest last.
 func inspectText(doc localapi.Item, v inspectView) string {
 	var b strings.Builder
-	b.WriteString(v.style.Paint(view.Strong, doc.Ref+"  "+doc.Title) + "\n\n")
+	b.WriteString(v.style.Paint(view.Strong, doc.Ref+"  "+view.Links(doc.Title, v.hosts)) + "\n\n")
 	b.WriteString(inspectFacts(doc, v).Render(v.style))
 	b.WriteString("\n")
 	if len(doc.Comments) == 0 {
 		b.WriteString("no comments yet\n")
 		return b.String()
 	}
+	b.WriteString(commentTable(doc, v).Render(v.style, v.width))
+	return b.String()
+}
+
+// commentTable has the links where there is room for them.
+func commentTable(doc localapi.Item, v inspectView) view.Table {
 	t := view.Table{Columns: []view.Column{
 		{Title: "COMMENT"}, {Title: "BY"}, {Title: "WRITTEN"}, {Title: "WHAT BECAME OF IT", Flexible: true},
 	}}
+	links := v.width == 0 || v.width >= numbersWidth
+	if links {
+		t.Columns = append(t.Columns, view.Column{Title: "LINK"})
+	}
 	for _, c := range doc.Comments {
 		words, tone := commentWords(c)
-		t.Rows = append(t.Rows, []view.Cell{
+		row := []view.Cell{
 			{Text: c.ID}, {Text: dash(c.Author)}, {Text: view.Age(v.now, c.At.Time)}, {Text: words, Tone: tone},
-		})
+		}
+		if links {
+			row = append(row, view.Cell{Text: dash(linkOf(doc.Ref, c.URL, v.hosts))})
+		}
+		t.Rows = append(t.Rows, row)
 	}
-	b.WriteString(t.Render(v.style, v.width))
-	return b.String()
+	return t
 }
 
 func inspectFacts(doc localapi.Item, v inspectView) view.Facts {
 	return view.Facts{
 		{Key: "state", Value: doc.State},
+		{Key: "why", Value: whyWords(summaryOf(doc))},
 		{Key: "kind", Value: doc.Kind},
-		{Key: "link", Value: doc.URL},
+		{Key: "link", Value: linkOf(doc.Ref, doc.URL, v.hosts)},
+		{Key: "target", Value: targetWords(doc)},
 		{Key: "author", Value: doc.Author},
+		{Key: "updated", Value: updated(doc.UpdatedAt, v.now)},
 		{Key: "first seen", Value: view.Age(v.now, doc.FirstSeenAt.Time)},
 		{Key: "last polled", Value: view.Age(v.now, doc.LastPolledAt.Time)},
-		{Key: "command", Value: controlWords(doc.Control, v.now)},
+		{Key: "command", Value: controlWords(doc, v)},
 		{Key: "session", Value: sessionWords(doc, v.now)},
 		{Key: "attach", Value: attachWords(doc.Session)},
 		{Key: "spawn", Value: spawnWords(doc.Spawn), Tone: bad(doc.Spawn.GaveUp)},
 	}
 }
 
-func controlWords(c *localapi.Control, now time.Time) string {
+// targetWords say where the comments of a pull request go (P3).
+func targetWords(doc localapi.Item) string {
+	if doc.Target == nil {
+		return ""
+	}
+	return *doc.Target
+}
+
+func controlWords(doc localapi.Item, v inspectView) string {
+	c := doc.Control
 	if c == nil {
 		return "none; a label alone starts nothing while routing.control.requireStartCommand is on"
 	}
@@ -62,9 +88,9 @@ func controlWords(c *localapi.Control, now time.Time) string {
 	if by == "" {
 		by = "the operator"
 	}
-	words := fmt.Sprintf("%s by %s, %s", c.Command, by, view.Age(now, c.RequestedAt.Time))
+	words := fmt.Sprintf("%s by %s, %s", c.Command, by, view.Age(v.now, c.RequestedAt.Time))
 	if c.Note != "" {
-		words += " (" + c.Note + ")"
+		words += " (" + linkOf(doc.Ref, c.Note, v.hosts) + ")"
 	}
 	return words
 }
@@ -95,43 +121,4 @@ func spawnWords(s localapi.Spawn) string {
 		return view.Count(s.Attempts, "attempt", "attempts") + " spent"
 	}
 	return ""
-}
-
-// outcomeWords says why a comment that was not delivered was not, in words.
-var outcomeWords = map[string]string{
-	"first-sight":       "not delivered: it was there when the item was first seen",
-	"unauthorized":      "not delivered: its author is not in routing.authorizedUsers",
-	"self-authored":     "not delivered: an agent wrote it",
-	"late":              "not delivered: older than what the ledger remembers of this item",
-	"imported":          "dealt with before the records were imported",
-	"awaiting-start":    "not delivered: the item was not started",
-	"session-paused":    "not delivered: the session was paused when it arrived",
-	"session-stopped":   "not delivered: the session was stopped",
-	"spawn-policy":      "not delivered: routing.spawnOnUnmatched allows no session for it",
-	"ended":             "not delivered: the item had ended",
-	"control-executed":  "a command, carried out",
-	"control-rejected":  "a command, refused",
-	"control-ambiguous": "two different commands, so neither was obeyed",
-	"revoked":           "not delivered: its author may not give input any more",
-	"too-long":          "not delivered: longer than 64 KiB",
-	"deleted":           "not delivered: it was deleted first",
-}
-
-func commentWords(c localapi.Comment) (string, view.Tone) {
-	tries := view.Count(c.Attempts, "attempt", "attempts")
-	switch c.State {
-	case "delivered":
-		if c.Attempts > 1 {
-			return "delivered, with " + tries, view.Good
-		}
-		return "delivered", view.Good
-	case "pending":
-		return "to be delivered, " + tries + " spent", view.Plain
-	case "gave-up":
-		return "given up after " + tries + "; it could not be shown to have arrived", view.Bad
-	}
-	if words, ok := outcomeWords[c.Outcome]; ok {
-		return words, view.Plain
-	}
-	return c.State + " " + c.Outcome, view.Plain
 }

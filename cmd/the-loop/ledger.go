@@ -132,50 +132,9 @@ Exit codes: 0 also for an empty ledger, 1 when it cannot be read.`
 
 // Run prints one line for each work item.
 func (c *ledgerListCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	var rows []localapi.Summary
-	err := d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
-		rows = []localapi.Summary{}
-		return r.Items(ctx, func(s localapi.Summary) error {
-			if (!c.Pending || s.Pending > 0) && (!c.GaveUp || s.GaveUp > 0) {
-				rows = append(rows, s)
-			}
-			return nil
-		})
+	return d.list(ctx, g, c.format, "no work items\n", func(s localapi.Summary) bool {
+		return (!c.Pending || s.Pending > 0) && (!c.GaveUp || s.GaveUp > 0)
 	})
-	switch {
-	case err != nil:
-		return err
-	case c.json():
-		return d.printJSON(rows)
-	case len(rows) == 0:
-		return d.print("no work items\n")
-	}
-	return d.print(listTable(rows, d.now()).Render(d.style(), d.width()))
-}
-
-func listTable(rows []localapi.Summary, now time.Time) view.Table {
-	t := view.Table{Columns: []view.Column{
-		{Title: "ITEM"}, {Title: "STATE"}, {Title: "COMMAND"}, {Title: "SESSION"},
-		{Title: "PENDING", Right: true}, {Title: "DELIVERED", Right: true}, {Title: "GAVE UP", Right: true},
-		{Title: "UPDATED"}, {Title: "TITLE", Flexible: true},
-	}}
-	for _, s := range rows {
-		t.Rows = append(t.Rows, []view.Cell{
-			{Text: s.Ref}, {Text: s.State}, {Text: dash(s.Command)}, {Text: dash(s.Session)},
-			{Text: fmt.Sprint(s.Pending)}, {Text: fmt.Sprint(s.Delivered)}, {Text: fmt.Sprint(s.GaveUp), Tone: bad(s.GaveUp > 0)},
-			{Text: updated(s, now)}, {Text: s.Title},
-		})
-	}
-	return t
-}
-
-// updated is empty while it is not known: a time is remembered only once
-// nothing more can come with it (P1).
-func updated(s localapi.Summary, now time.Time) string {
-	if s.UpdatedAt.IsZero() {
-		return dash("")
-	}
-	return view.Age(now, s.UpdatedAt.Time)
 }
 
 func dash(s string) string {
@@ -221,5 +180,5 @@ func (c *ledgerInspectCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	case c.json():
 		return d.printJSON(doc)
 	}
-	return d.print(inspectText(doc, inspectView{now: d.now(), width: d.width(), style: d.style()}))
+	return d.print(inspectText(doc, inspectView{now: d.now(), width: d.width(), style: d.style(), hosts: d.hosts(g)}))
 }

@@ -57,7 +57,7 @@ func (c *pollPlanCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	case c.json():
 		err = d.printJSON(doc)
 	default:
-		err = d.print(planText(doc))
+		err = d.print(planText(doc, d.hosts(g)))
 	}
 	if err == nil && len(doc.Errors) > 0 {
 		return no
@@ -87,19 +87,19 @@ func (d *deps) planOffline(ctx context.Context, path, root string) (_ localapi.P
 	}, l, root)
 }
 
-// planText tells spawns and sends first.
-func planText(doc localapi.Plan) string {
+// planText tells spawns and sends first. Links in it lead to these hosts alone (A8).
+func planText(doc localapi.Plan, hosts []string) string {
 	var b strings.Builder
 	items := slices.Clone(doc.Items)
 	slices.SortStableFunc(items, func(a, b localapi.PlanItem) int { return urgency(a) - urgency(b) })
 	for _, item := range items {
-		b.WriteString(view.Line(item.Ref) + "  " + view.Line(item.Title) + "\n")
+		b.WriteString(view.Line(item.Ref) + "  " + view.Links(item.Title, hosts) + "\n")
 		for _, step := range item.Steps {
-			b.WriteString("  " + stepText(step) + "\n")
+			b.WriteString("  " + view.Links(stepText(step), hosts) + "\n")
 		}
 	}
 	for _, e := range doc.Errors {
-		b.WriteString("could not look: " + view.Line(e) + "\n")
+		b.WriteString("could not look: " + view.Links(e, hosts) + "\n")
 	}
 	if len(items) == 0 && len(doc.Errors) == 0 {
 		b.WriteString("nothing to do\n")

@@ -51,7 +51,7 @@ func (c *pollKickCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	for _, problem := range done.Problems {
-		fmt.Fprintln(d.stderr, "the-loop:", view.Line(problem))
+		fmt.Fprintln(d.stderr, "the-loop:", view.Links(problem, d.hosts(g)))
 	}
 	if done.Errors > 0 {
 		return no

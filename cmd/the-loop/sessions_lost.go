@@ -110,9 +110,25 @@ func lostTable(rows []lostSession) view.Table {
 	return t
 }
 
-// listLost prints what is lost of the rows.
-func (c *sessionsListCmd) listLost(d *deps, rows []lostSession) error {
+// runLost prints one line for each session that is lost.
+func (c *sessionsListCmd) runLost(ctx context.Context, d *deps, g *Global) error {
+	var rows []lostSession
+	err := d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
+		var all []localapi.Summary
+		err := r.Items(ctx, func(s localapi.Summary) error {
+			if s.Session != "" && (c.Status == "" || c.Status == s.Session) {
+				all = append(all, s)
+			}
+			return nil
+		})
+		if err == nil {
+			rows, err = d.lost(ctx, g, r, all)
+		}
+		return err
+	})
 	switch {
+	case err != nil:
+		return err
 	case c.json():
 		return d.printJSON(rows)
 	case len(rows) == 0:

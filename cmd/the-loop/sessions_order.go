@@ -136,30 +136,10 @@ func (c *sessionsListCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err := c.check(); err != nil {
 		return err
 	}
-	var rows []localapi.Summary
-	var lost []lostSession
-	err := d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
-		rows = []localapi.Summary{}
-		err := r.Items(ctx, func(s localapi.Summary) error {
-			if s.Session != "" && (c.Status == "" || c.Status == s.Session) {
-				rows = append(rows, s)
-			}
-			return nil
-		})
-		if err == nil && c.Lost {
-			lost, err = d.lost(ctx, g, r, rows)
-		}
-		return err
-	})
-	switch {
-	case err != nil:
-		return err
-	case c.Lost:
-		return c.listLost(d, lost)
-	case c.json():
-		return d.printJSON(rows)
-	case len(rows) == 0:
-		return d.print("no sessions\n")
+	if c.Lost {
+		return c.runLost(ctx, d, g)
 	}
-	return d.print(listTable(rows, d.now()).Render(d.style(), d.width()))
+	return d.list(ctx, g, c.format, "no sessions\n", func(s localapi.Summary) bool {
+		return s.Session != "" && (c.Status == "" || c.Status == s.Session)
+	})
 }

@@ -66,6 +66,7 @@ func (c *pollStatusCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if c.json() {
 		err = d.printJSON(doc)
 	} else {
+		doc.HealthDetail = view.Links(doc.HealthDetail, d.hosts(g)) // a server's words (A8)
 		err = d.print(c.text(ctx, d, doc, status, known))
 	}
 	if err == nil && !doc.Running {

@@ -68,7 +68,7 @@ func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	case c.json():
 		return d.printJSON(doc)
 	}
-	return d.print(whyText(doc))
+	return d.print(whyText(doc, d.hosts(g)))
 }
 
 // find returns the item, and the comment of it that is asked for, if one is.
@@ -212,7 +212,8 @@ func itemNext(item localapi.Item) string {
 	return "what is said on it next goes into its session"
 }
 
-func whyText(doc whyDoc) string {
+// whyText shows the chain. Links in it lead to these hosts alone (A8).
+func whyText(doc whyDoc, hosts []string) string {
 	var b strings.Builder
 	b.WriteString(view.Line(doc.Ref))
 	if doc.Comment != "" {
@@ -220,11 +221,11 @@ func whyText(doc whyDoc) string {
 	}
 	b.WriteString("\n\n")
 	for _, s := range doc.Steps {
-		b.WriteString(s.At + "  " + view.Line(s.Words) + "\n")
+		b.WriteString(s.At + "  " + view.Links(s.Words, hosts) + "\n")
 	}
 	if len(doc.Steps) == 0 {
 		b.WriteString("the decision trail says nothing of it\n")
 	}
-	b.WriteString("\nnow:  " + view.Line(doc.State) + "\nnext: " + view.Line(doc.Next) + "\n")
+	b.WriteString("\nnow:  " + view.Links(doc.State, hosts) + "\nnext: " + view.Line(doc.Next) + "\n")
 	return b.String()
 }

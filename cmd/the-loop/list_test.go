@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"theloop/localapi"
+	"theloop/view"
+)
+
+// The state of an item, in words that say why.
+func TestWhyWords(t *testing.T) {
+	issue := "github:octo/repo#1"
+	for _, c := range []struct {
+		item localapi.Summary
+		want string
+	}{
+		{localapi.Summary{State: "sealed", Session: "active"}, "it has ended; this much is remembered of it"},
+		{localapi.Summary{State: "ended"}, "it was closed on its tracker"},
+		{localapi.Summary{State: "off-list"}, "the last complete listing did not have it: closed, or without its label"},
+		{localapi.Summary{State: "not seen yet"}, "no cycle has seen it on its tracker so far"},
+		{localapi.Summary{State: "open"}, "nobody has started it"},
+		{localapi.Summary{State: "open", Session: "closed"}, "nobody has started it"},
+		{localapi.Summary{State: "open", Session: "active"}, "what is said goes into its session"},
+		{localapi.Summary{State: "open", Command: "start", Session: "active"}, "what is said goes into its session"},
+		{localapi.Summary{State: "open", Command: "start"}, "started; it has no session now"},
+		{localapi.Summary{State: "open", Command: "pause", Session: "active"}, "paused: nothing is sent until it is resumed"},
+		{localapi.Summary{State: "open", Session: "paused"}, "its session is paused: nothing is sent"},
+		{localapi.Summary{State: "open", Command: "stop", Session: "closed"}, "stopped: nothing is sent until it is started again"},
+		{localapi.Summary{State: "open", Command: "cleanup"}, "stopped: nothing is sent until it is started again"},
+		{localapi.Summary{State: "open", Command: "start", Session: localapi.Elsewhere}, "its session is on another machine"},
+		{localapi.Summary{State: "open", Target: &issue}, "what is said goes into the session of github:octo/repo#1"},
+		{
+			localapi.Summary{State: "open", Session: "active", Pending: 1, GaveUp: 2},
+			"1 comment to be delivered; 2 comments given up; what is said goes into its session",
+		},
+	} {
+		if got := whyWords(c.item); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.item, got, c.want)
+		}
+	}
+}
+
+// A list for every width: as many facts as there is room for, and on a pipe all.
+func TestListForEveryWidth(t *testing.T) {
+	now := time.Date(2026, 7, 31, 12, 0, 0, 0, time.UTC)
+	item := localapi.Summary{
+		Ref: "github:octo/repo#15", URL: "https://github.com/octo/repo/issues/15", State: "open", Command: "start", Session: "active",
+		Title: "Greet the world, and then some more of it", Delivered: 3, UpdatedAt: localapi.Time{Time: now.Add(-2 * time.Hour)},
+	}
+	const all = "ITEM                 STATE  COMMAND  SESSION  PENDING  DELIVERED  GAVE UP  UPDATED  LINK                                    " +
+		"WHY                                 TITLE\n" +
+		"github:octo/repo#15  open   start    active         0          3        0  2h ago   https://github.com/octo/repo/issues/15  " +
+		"what is said goes into its session  Greet the world, and then some more of it\n"
+	for width, want := range map[int]string{
+		0:   all,
+		220: all,
+		150: "ITEM                 STATE  COMMAND  SESSION  PENDING  DELIVERED  GAVE UP  UPDATED  WHY                                 TITLE\n" +
+			"github:octo/repo#15  open   start    active         0          3        0  2h ago   what is said goes into its sess…  Greet the world, and then some …\n",
+		80: "ITEM                 STATE  SESSION  UPDATED  WHY             TITLE\n" +
+			"github:octo/repo#15  open   active   2h ago   what is said go…  Greet the world…\n",
+		40: "ITEM:    github:octo/repo#15\nSTATE:   open\nSESSION: active\nUPDATED: 2h ago\n" +
+			"WHY:     what is said goes into its ses…\nTITLE:   Greet the world, and then some…\n",
+	} {
+		v := listView{now: now, width: width, hosts: []string{"github.com"}}
+		table := view.Table{Columns: titlesOf(v.columns())}
+		table.Rows = append(table.Rows, rowOf(v, v.columns(), item))
+		if got := table.Render(view.Style{}, width); squeezed(got) != squeezed(want) {
+			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
+		}
+	}
+}
+
+// squeezed leaves the exact blanks to the table's own tests.
+func squeezed(text string) string {
+	var lines []string
+	for line := range strings.Lines(text) {
+		lines = append(lines, strings.Join(strings.Fields(line), " "))
+	}
+	return strings.Join(lines, "\n")
+}
+
+// slow is an output that takes nothing until it is let.
+type slow struct {
+	let  chan struct{}
+	got  bytes.Buffer
+	fail error
+}
+
+func (s *slow) Write(p []byte) (int, error) {
+	<-s.let
+	if s.fail != nil {
+		return 0, s.fail
+	}
+	return s.got.Write(p)
+}
+
+// Who reads the ledger is done before the answer is read, and all of it arrives, in
+// order.
+func TestOutbox(t *testing.T) {
+	to := &slow{let: make(chan struct{})}
+	out, want := newOutbox(to), strings.Builder{}
+	for n := range 100_000 {
+		line := fmt.Sprintf("line %d of what nobody reads yet\n", n)
+		want.WriteString(line)
+		if _, err := out.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	close(to.let)
+	if err := out.Close(); err != nil || to.got.String() != want.String() {
+		t.Errorf("%d bytes of %d: %v", to.got.Len(), want.Len(), err)
+	}
+}
+
+// An output that takes nothing more is an error for who writes, also one that waits.
+func TestOutboxThatIsBroken(t *testing.T) {
+	broken := errors.New("broken pipe")
+	to := &slow{let: make(chan struct{}), fail: broken}
+	out, failed := newOutbox(to), make(chan error, 1)
+	go func() {
+		for {
+			if _, err := out.Write(make([]byte, outboxChunk)); err != nil {
+				failed <- err
+				return
+			}
+		}
+	}()
+	close(to.let)
+	if err := <-failed; !errors.Is(err, broken) {
+		t.Errorf("the writer: %v", err)
+	}
+	if err := out.Close(); !errors.Is(err, broken) {
+		t.Errorf("at the end: %v", err)
+	}
+	if err := newOutbox(&slow{}).Close(); err != nil {
+		t.Errorf("nothing: %v", err)
+	}
+}
