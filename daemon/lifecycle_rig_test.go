@@ -63,7 +63,7 @@ func prepared(m *testing.M) int {
 // world is a folder with an inbox, and pollers in this process on it, one after
 // the other.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	dir    string
 	log    buffer
 	offset time.Duration // of the clock
@@ -87,7 +87,7 @@ func (b *buffer) String() string {
 	return b.b.String()
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t testing.TB) *world {
 	t.Helper()
 	w := &world{t: t, dir: t.TempDir()}
 	t.Cleanup(func() {
