@@ -3,7 +3,7 @@
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 GO      ?= go
-ROUNDS  ?= 300
+ROUNDS  ?= 500
 
 # What must also build where tmux and flock are not: the packages that decide.
 WINDOWS = ./lock ./store ./record ./poller ./policy ./migrate ./workitem

@@ -29,6 +29,9 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// raceRounds is how often a race is run in the short form.
+const raceRounds = 500
+
 // rounds is short by default; SOAK is the number for the long form.
 func rounds(t testing.TB, short int) int {
 	t.Helper()

@@ -45,7 +45,7 @@ func TestStartsRaceStops(t *testing.T) {
 	for range 4 {
 		all = append(all, startChild(t, path))
 	}
-	n := rounds(t, 60)
+	n := rounds(t, raceRounds)
 	for _, c := range all {
 		c.begin("churn %d", n)
 	}
@@ -220,7 +220,7 @@ func TestAStormOfProbes(t *testing.T) {
 		}
 		c.do("storm")
 	}
-	for range rounds(t, 60) {
+	for range rounds(t, raceRounds) {
 		l, err := Acquire(background, path, "poll start", nil)
 		if err != nil {
 			t.Fatalf("refused because of probes: %v", err)

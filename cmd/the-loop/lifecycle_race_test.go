@@ -113,7 +113,7 @@ func stopThenStart(l *life) {
 			}
 		})
 	}
-	for range l.rounds(20) {
+	for range l.rounds(30) {
 		changing()
 		pid := l.daemon("--interval", "1h")
 		stays(pid)
@@ -158,7 +158,7 @@ func (l *life) ask(byProcess bool) (held bool, pid int) {
 // L7: starts that meet a stop run, or name the one that was there; none is lost
 // and none overlaps.
 func startDuringStop(l *life) {
-	for range l.rounds(10) {
+	for range l.rounds(30) {
 		pid := l.daemon("--interval", "1h")
 		var both sync.WaitGroup
 		var stopped, started answer

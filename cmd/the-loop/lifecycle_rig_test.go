@@ -248,6 +248,9 @@ func (l *life) launch(cmd *exec.Cmd) *process {
 		if !p.ended {
 			_ = cmd.Process.Kill()
 			_ = cmd.Wait()
+			if l.Failed() {
+				l.Logf("pid %d, which ran to the end, said: %s", cmd.Process.Pid, &p.stderr)
+			}
 		}
 	})
 	return p
