@@ -27,6 +27,7 @@ soak: ## the long forms: ROUNDS=1000 make soak
 	SOAK=$(ROUNDS) scripts/run-tests -timeout 0
 
 bench: ## the benchmarks; their figures are ratios and aims, never gates
+	@scripts/need tmux
 	$(GO) test -run '^$$' -bench . -benchtime 1s ./...
 
 check: lint cross faults test ## what CI runs

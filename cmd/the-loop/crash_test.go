@@ -122,7 +122,7 @@ func (c *crash) begin(n int) {
 }
 
 // build compiles a package of this module and returns the program.
-func build(t *testing.T, pkg, dir string, flags ...string) string {
+func build(t testing.TB, pkg, dir string, flags ...string) string {
 	t.Helper()
 	out := filepath.Join(dir, filepath.Base(pkg)+".bin")
 	cmd := exec.Command("go", append(append([]string{"build", "-o", out}, flags...), pkg)...)

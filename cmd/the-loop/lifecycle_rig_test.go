@@ -60,15 +60,15 @@ type programs struct{ loop, agent string }
 
 // life is one world of processes: a folder with an inbox and a tmux server.
 type life struct {
-	*testing.T
+	testing.TB
 	bin programs
 	dir string
 	env []string
 }
 
-func newLife(t *testing.T, bin programs) *life {
+func newLife(t testing.TB, bin programs) *life {
 	t.Helper()
-	l := &life{T: t, bin: bin, dir: t.TempDir()}
+	l := &life{TB: t, bin: bin, dir: t.TempDir()}
 	sockets, err := os.MkdirTemp("/tmp", "tl") // short: a socket's path has 108 bytes
 	if err != nil {
 		t.Fatal(err)
