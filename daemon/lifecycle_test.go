@@ -355,6 +355,25 @@ func TestServiceManager(t *testing.T) {
 	if got != "STOPPING=1" {
 		t.Errorf("at the end %q", got)
 	}
+
+	// once for each cycle, however patient the service manager is
+	t.Setenv("WATCHDOG_USEC", "7200000000")
+	p = w.start(nil)
+	for _, want := range []string{"READY=1", "WATCHDOG=1"} {
+		if got := hear(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for range 2 {
+		w.kick()
+		if got := hear(); got != "WATCHDOG=1" {
+			t.Errorf("behind a cycle %q", got)
+		}
+	}
+	p.end()
+	if got := hear(); got != "STOPPING=1" {
+		t.Errorf("at the end %q", got)
+	}
 }
 
 // The lock is let go last of all: behind the ledger, the socket and the last

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -166,4 +169,47 @@ func TestAFullGateCloses(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("it waits for ever")
 	}
+}
+
+// A body that is too long is refused, and not read to its end.
+func TestBodiesAreBounded(t *testing.T) {
+	client := serve(t, t.TempDir(), ledger(t))
+	for path, most := range map[string]int{"/v1/command": maxHeader, "/v1/forget": maxForget} {
+		body := &counted{}
+		body.left.Store(int64(4 * most))
+		resp, err := client.http.Post("http://poller"+path, "application/json", body)
+		if err != nil {
+			continue // cut while it was still being sent
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusBadRequest {
+			t.Errorf("%s: %s", path, resp.Status)
+		}
+		if body.left.Load() == 0 {
+			t.Errorf("%s was read to its end", path)
+		}
+	}
+}
+
+// counted is a JSON string of a length.
+type counted struct {
+	left  atomic.Int64 // the client may read on while its caller looks
+	begun bool
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	if !c.begun {
+		c.begun = true
+		return copy(p, `{"command":"`), nil
+	}
+	left := int(c.left.Load())
+	if left == 0 {
+		return copy(p, `"}`), io.EOF
+	}
+	n := min(len(p), left)
+	for i := range n {
+		p[i] = 'x'
+	}
+	c.left.Add(int64(-n))
+	return n, nil
 }

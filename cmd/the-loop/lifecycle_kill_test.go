@@ -135,6 +135,52 @@ func shellGone(l *life) {
 	l.free("after a stop")
 }
 
+// Whoever started a poller in the background may be told to stop, or be killed,
+// before that is ready: told, it tells the poller as well; killed, it is no reason
+// for the poller not to run.
+func callerGone(l *life) {
+	l.must("poll", "start", "--once")
+	ledger, err := os.Open(l.path(".the-loop/ledger.db"))
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer ledger.Close()
+	begin := func() (caller *process, poller int) { // waits for the ledger
+		if err := syscall.Flock(int(ledger.Fd()), syscall.LOCK_EX); err != nil {
+			l.Fatal(err)
+		}
+		caller = l.start("--daemon", "--interval", "1h")
+		l.until("it has the lock", func() bool {
+			status, err := lock.Probe(l.pidfile())
+			poller = status.PID
+			return err == nil && status.Held && poller > 0
+		})
+		return caller, poller
+	}
+	starts := l.count("poller.started", 0)
+	caller, poller := begin()
+	caller.signal(syscall.SIGINT)
+	want := fmt.Sprintf("told to stop before the poller (pid %d) was ready: it was told as well", poller)
+	if code := caller.wait(); code != 1 || !strings.Contains(caller.stderr.String(), want) {
+		l.Errorf("exit code %d: %s", code, &caller.stderr)
+	}
+	l.until("the poller is gone", func() bool { return syscall.Kill(poller, 0) != nil })
+	l.free("told to stop on its way up:")
+	if n := l.count("poller.started", 0); n != starts {
+		l.Errorf("%d starts", n-starts)
+	}
+
+	caller, poller = begin()
+	caller.signal(syscall.SIGKILL)
+	caller.wait()
+	if err := syscall.Flock(int(ledger.Fd()), syscall.LOCK_UN); err != nil {
+		l.Fatal(err)
+	}
+	l.ready(poller)
+	l.must("poll", "kick")
+	l.must("poll", "stop")
+}
+
 // L6: what a wrapper left open in the poller, `flock FILE the-loop …` say, is not
 // handed on to the tmux server, which would hold that lock for its whole life.
 func wrapper(l *life) {

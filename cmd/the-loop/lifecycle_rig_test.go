@@ -31,6 +31,7 @@ func TestLifecycle(t *testing.T) {
 		"Kills":                 kills,
 		"InsideTmux":            insideTmux,
 		"ShellGone":             shellGone,
+		"CallerGone":            callerGone,
 		"Wrapper":               wrapper,
 		"StrangePidfiles":       strangePidfiles,
 		"Zombie":                zombie,
