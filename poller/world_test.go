@@ -262,6 +262,9 @@ func (w *world) Put(e Effect) bool {
 		return true
 	}
 	key := e.Ref.Key()
+	if !e.Session.Zero() { // each session has a queue of its own, whoever pays
+		key = e.Session.Key()
+	}
 	if slices.Contains(w.held[key], e.ID) {
 		return false
 	}
