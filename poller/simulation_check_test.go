@@ -13,8 +13,12 @@ import (
 
 // book is what the checks remember.
 type book struct {
-	said int
-	disk string
+	// acting is the job whose worker is about to start it.
+	acting *task
+	// passed are the steps of the second record in a transaction.
+	passed []record.Record
+	said   int
+	disk   string
 	// edited holds the comments whose text was changed.
 	edited map[string]bool
 	// heard says how often a comment reached a pane, in any life; lost how often
@@ -146,11 +150,18 @@ func owner(ref workitem.Ref, comment string) string {
 // (I5), out of order (I7), or on an item that has ended but for its last words.
 func (s *sim) checkStart(ref workitem.Ref, before, after record.Record, c record.Start) {
 	s.starts[owner(ref, c.Comment)]++
-	if outcome := halted(after); outcome != "" || after.Session != nil && after.Session.Status == record.Paused && c.Comment != "" {
+	session, of := s.acting.session(), after
+	if session != ref {
+		of = s.records[session.Key()]
+	}
+	if outcome := halted(of); outcome != "" || of.Session != nil && of.Session.Status == record.Paused && c.Comment != "" {
 		s.fail("I6: %s starts on an item that is %s", owner(ref, c.Comment), outcome)
 	}
 	row, _ := after.Comments.Get(c.Comment)
-	living := s.tmux[ref.Key()].state == record.PaneLive
+	living := s.tmux[session.Key()].state == record.PaneLive
+	if of.Item.Ended() && c.On == record.OnNewPane {
+		s.fail("I6: %s begins a session for an item that has ended", owner(ref, c.Comment))
+	}
 	if !after.Item.Known() || after.Item.Ended() && (c.Comment == "" || !living || row.At.After(after.Item.EndedAt)) {
 		s.fail("I6: %s starts on an item that has ended", owner(ref, c.Comment))
 	}
@@ -166,6 +177,7 @@ func (s *sim) checkStart(ref workitem.Ref, before, after record.Record, c record
 	if first := before.Comments.Pending()[0]; first.ID != row.ID {
 		s.fail("I7: %s starts before %s", row.ID, first.ID)
 	}
+	s.checkOrder(s.acting, row)
 }
 
 // checkCommand: a comment runs a command once, and the last one of the thread
@@ -179,18 +191,22 @@ func (s *sim) checkCommand(ref workitem.Ref, c record.Control) {
 	if !s.rules.Authorized(workitem.Author{Login: c.Actor}) {
 		s.fail("I5: a command of %q is obeyed", c.Actor)
 	}
-	for _, comment := range s.src.threads[ref.Key()] {
-		if comment.URL != c.Note {
-			continue
-		}
-		if policy.SelfAuthored(comment.Body) {
-			s.fail("I5: a command of our own is obeyed")
-		}
-		if was := s.newestCommand[ref.Key()]; !s.edited[comment.ID] && c.RequestedAt.Before(was) {
-			s.fail("I6: %s of %s was said before the last one", c.Command, comment.ID)
+	for said, thread := range s.src.threads {
+		for _, comment := range thread {
+			if comment.URL != c.Note {
+				continue
+			}
+			if policy.SelfAuthored(comment.Body) {
+				s.fail("I5: a command of our own is obeyed")
+			}
+			// Each thread has its order; what is said on two items at once has none.
+			of := ref.Key() + " " + said
+			if was := s.newestCommand[of]; !s.edited[comment.ID] && c.RequestedAt.Before(was) {
+				s.fail("I6: %s of %s was said before the last one", c.Command, comment.ID)
+			}
+			s.newestCommand[of] = c.RequestedAt
 		}
 	}
-	s.newestCommand[ref.Key()] = c.RequestedAt
 }
 
 func (s *sim) checkGiveUp(before record.Record, c record.GiveUp) {
@@ -207,18 +223,31 @@ func (s *sim) checkSettled(ref workitem.Ref, rec record.Record, c record.Settle)
 	row, _ := rec.Comments.Get(c.Note.ID)
 	i := slices.IndexFunc(s.src.threads[ref.Key()], func(t workitem.Comment) bool { return t.ID == c.Note.ID })
 	author := workitem.Author{Login: row.Author}
-	control, session := rec.Item.Control, conversation(rec, "here")
 	yes := map[string]bool{
-		record.Revoked:        !s.rules.Authorized(author) || i >= 0 && policy.SelfAuthored(s.src.threads[ref.Key()][i].Body),
-		record.Deleted:        i < 0,
-		record.ItemEnded:      !rec.Item.EndedAt.IsZero(),
-		record.SessionStopped: halted(rec) == record.SessionStopped,
-		record.SessionPaused:  halted(rec) == record.SessionPaused || session != nil && session.Status == record.Paused,
-		record.AwaitingStart:  control == nil && !session.Open() || control != nil && !authority(control, s.rules),
-		record.SpawnPolicy:    !s.src.items[s.src.find(ref)].Labelled && session == nil,
+		record.Revoked: !s.rules.Authorized(author) || i >= 0 && policy.SelfAuthored(s.src.threads[ref.Key()][i].Body),
+		record.Deleted: i < 0,
+	}
+	for _, of := range s.owners(rec) {
+		s.reasons(of, yes)
 	}
 	if is, judged := yes[c.Outcome]; judged && !is {
 		s.fail("I2: %s is settled as %s, which is not so", c.Note.ID, c.Outcome)
+	}
+}
+
+// reasons notes which outcomes the record of whose session it is gives a reason
+// for.
+func (s *sim) reasons(of record.Record, yes map[string]bool) {
+	control, session, halt := of.Item.Control, conversation(of, "here"), halted(of)
+	labelled := slices.ContainsFunc(s.src.items, func(i workitem.Item) bool { return i.Ref.String() == of.Item.Ref && i.Labelled })
+	for outcome, is := range map[string]bool{
+		record.ItemEnded:      !of.Item.EndedAt.IsZero(),
+		record.SessionStopped: halt == record.SessionStopped,
+		record.SessionPaused:  halt == record.SessionPaused || session != nil && session.Status == record.Paused,
+		record.AwaitingStart:  control == nil && !session.Open() || control != nil && !authority(control, s.rules),
+		record.SpawnPolicy:    !labelled && session == nil,
+	} {
+		yes[outcome] = yes[outcome] || is
 	}
 }
 
@@ -247,7 +276,7 @@ func (s *sim) checkRows() {
 func (s *sim) settleDown() {
 	s.note("all faults end")
 	s.silent, s.disk = false, ""
-	s.src.listErr, s.src.readErr, s.src.stateErr = nil, nil, nil
+	s.src.listErr, s.src.readErr, s.src.stateErr, s.forge.err = nil, nil, nil, nil
 	for _, p := range s.tmux {
 		if p.state == record.PaneForeign {
 			p.state = record.PaneAbsent
@@ -336,7 +365,7 @@ func (s *sim) checkSession(item workitem.Item, rec record.Record, full bool) {
 	if c != nil && c.Arming() && !c.Served && authority(c, s.rules) {
 		s.fail("X7: %s is started and has no session", item.Ref)
 	}
-	if item.Labelled && c == nil && conversation(rec, "here") == nil && startsAlone(item, s.rules) {
+	if item.Labelled && c == nil && !linkedAway(rec, item) && conversation(rec, "here") == nil && startsAlone(item, s.rules) {
 		s.fail("A4: %s may start by itself and has no session", item.Ref)
 	}
 }

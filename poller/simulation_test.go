@@ -53,6 +53,7 @@ func soak() int {
 type sim struct {
 	*world
 	rt    *rapid.T
+	forge *forge
 	story []string
 	rules policy.Policy
 	run   int
@@ -85,6 +86,7 @@ func newSim(t *testing.T, rt *rapid.T) *sim {
 	s.max = pick(s, "sessions", 8, 8, 8, 1)
 	s.rules = policy.New(s.policy)
 	s.src.threads = map[string][]workitem.Comment{}
+	s.forge = s.forged()
 	s.reboot()
 	for n := range 1 + s.upTo("more items", 2) {
 		ref := s.open(n+1, pick(s, "opened by", "octocat", "octocat", "mallory", ""))
@@ -98,6 +100,7 @@ func newSim(t *testing.T, rt *rapid.T) *sim {
 			s.workAll()
 		}
 	}
+	s.pullRequest()
 	return s
 }
 
@@ -106,7 +109,7 @@ func (s *sim) reboot() {
 	s.run++
 	s.dead, s.lanes, s.posts, s.at = false, map[string][]*task{}, nil, map[int]func(){}
 	s.poller = New(Options{
-		Ledger: s, Sources: []Source{s.src}, Sessions: s, Queue: s, Now: func() time.Time { return s.now },
+		Ledger: s, Sources: []Source{s.forge}, Sessions: s, Queue: s, Now: func() time.Time { return s.now },
 		Settings: func() Settings {
 			return Settings{Policy: s.rules, MaxSessions: s.max, FullResync: time.Hour, TooLong: tooLong}
 		},
@@ -148,7 +151,7 @@ func pick[T any](s *sim, what string, from ...T) T { return from[s.upTo(what, le
 func (s *sim) step() {
 	steps := map[string]func(){
 		"say": s.people, "command": s.command, "edit": s.edit, "delete": s.delete, "item": s.alter,
-		"tracker": s.trouble, "list": s.relist, "cycle": func() { s.turn(0) }, "cycle with faults": func() { s.turn(3) },
+		"tracker": s.trouble, "list": s.relist, "links": s.relink, "cycle": func() { s.turn(0) }, "cycle with faults": func() { s.turn(3) },
 		"work": func() { s.workOne() }, "work it all": s.workAll, "terminal": s.terminals, "post": func() { s.post(pick(s, "post", "ok", "fails", "is not recorded")) },
 		"silence": func() { s.silent = !s.silent }, "bad times": s.badTimes, "kill": s.kill, "stop": s.stop,
 		"upgrade":   func() { s.version = pick(s, "version", "v1.0.0", "v1.0.1", "dev"); s.kill() },
@@ -260,6 +263,7 @@ func (s *sim) alter() {
 func (s *sim) trouble() {
 	s.src.listErr = pick(s, "listing", nil, nil, errTracker)
 	s.src.readErr = pick(s, "reading", nil, nil, errTracker)
+	s.forge.err = pick(s, "linking", nil, nil, errTracker)
 	s.src.stateErr = map[string]error{}
 	if pick(s, "asking", false, false, true) {
 		s.src.stateErr[s.ref().Key()] = errTracker
@@ -385,43 +389,6 @@ func (s *sim) stop() {
 }
 
 var errDead = errors.New("killed")
-
-// Commit is the poller's; the workers have their own way to the same ledger.
-func (s *sim) Commit(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error) {
-	s.call()
-	if s.dead {
-		return nil, errDead
-	}
-	applied, err := s.write(ctx, ref, rev, changes)
-	s.call()
-	if s.dead {
-		return nil, errDead
-	}
-	return applied, err
-}
-
-// write is one transaction; a disk that fails leaves it unknown whether it was
-// applied (B9).
-func (s *sim) write(ctx context.Context, ref workitem.Ref, rev uint64, changes []record.Change) ([]record.Change, error) {
-	disk := s.disk
-	s.disk = ""
-	if disk == "disk, not applied" {
-		return nil, record.ErrUnknown
-	}
-	before := s.records[ref.Key()]
-	applied, err := s.world.Commit(ctx, ref, rev, changes)
-	if err != nil {
-		if errors.Is(err, record.ErrIllegal) {
-			s.fail("an illegal commit: %v", err)
-		}
-		return nil, err
-	}
-	s.checkChanges(ref, before, applied)
-	if disk != "" {
-		return nil, record.ErrUnknown
-	}
-	return applied, nil
-}
 
 func (s *sim) EndCycle(ctx context.Context, c record.Cycle, rows []record.SourceRow) error {
 	if s.dead {

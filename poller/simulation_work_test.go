@@ -72,7 +72,7 @@ func (s *sim) Put(e Effect) bool {
 	if s.dead {
 		return false
 	}
-	key := e.Ref.Key()
+	key := (&task{e: e}).session().Key()
 	if e.Kind == DoNotice { // posts have a queue of their own (C6)
 		s.posts = append(s.posts, e)
 		return true
@@ -224,7 +224,7 @@ func (s *sim) update(ref workitem.Ref, decide func(record.Record) []record.Chang
 	if len(changes) == 0 {
 		return true
 	}
-	_, err := s.write(context.Background(), ref, rec.Item.Rev, changes)
+	_, _, err := s.write(context.Background(), ref, rec.Item.Rev, changes, nil)
 	return err == nil
 }
 
@@ -239,15 +239,17 @@ func (t *task) delivery(rec record.Record) record.Delivery {
 }
 
 // waits says that the session stands still until a deadline has passed (D3).
-func (s *sim) waits(rec record.Record) bool {
-	until := rec.Item.Spawn.Until
-	rows := rec.Comments.Pending()
-	if rec.Session != nil {
-		rows = append(rows, record.Comment{Delivery: record.Delivery{Until: rec.Session.Until}})
-	}
-	for _, row := range rows {
-		if row.Until.After(until) {
-			until = row.Until
+func (s *sim) waits(t *task) bool {
+	var until time.Time
+	for _, rec := range append(s.sharing(t.session()), s.records[t.e.Ref.Key()], s.records[t.session().Key()]) {
+		rows := append(rec.Comments.Pending(), record.Comment{Delivery: rec.Item.Spawn.Delivery})
+		if rec.Session != nil {
+			rows = append(rows, record.Comment{Delivery: record.Delivery{Until: rec.Session.Until}})
+		}
+		for _, row := range rows {
+			if row.Until.After(until) {
+				until = row.Until
+			}
 		}
 	}
 	return !s.now.After(until)
@@ -256,9 +258,9 @@ func (s *sim) waits(rec record.Record) bool {
 // begin looks and commits that the job starts; true when it goes on.
 func (s *sim) begin(t *task, _ string) bool {
 	rec := s.records[t.e.Ref.Key()]
-	pane := s.look(t.e.Ref, rec)
+	pane := s.look(t.session(), s.records[t.session().Key()])
 	switch {
-	case s.waits(rec) || pane.State == record.PaneUnknown:
+	case s.waits(t) || pane.State == record.PaneUnknown:
 		return false
 	case t.e.Kind == DoClose:
 		return s.beginClose(t, rec, pane)
@@ -292,11 +294,12 @@ func (s *sim) start(t *task, rec record.Record, pane record.Pane) bool {
 	if t.on = asked.On; pane.State == record.PaneLive {
 		asked.On, t.on = pane.Identity, pane.Identity
 	}
-	changes, ok := Admit(rec, rec, nil, asked, s.rules)
+	changes, ok := Admit(rec, s.records[t.session().Key()], s.others(t), asked, s.rules)
 	if ok && pane.State == record.PaneDead {
 		t.on = pane.Identity
 		changes = []record.Change{record.Start{Comment: t.row(), On: t.on, Until: asked.Until}}
 	}
+	s.acting = t
 	known := s.update(t.e.Ref, func(record.Record) []record.Change { return changes })
 	t.until, t.stage = asked.Until, acting
 	return known && ok
@@ -310,7 +313,7 @@ func (s *sim) act(t *task, how string) bool {
 	if s.silent && how != "late" {
 		how = "never"
 	}
-	p := s.tmux[t.e.Ref.Key()]
+	p := s.tmux[t.session().Key()]
 	switch how {
 	case "never":
 		return false
@@ -336,7 +339,7 @@ func (s *sim) act(t *task, how string) bool {
 // started on, or makes a session that has it in its first prompt. at is the
 // server's clock.
 func (s *sim) tell(t *task, at time.Time) bool {
-	p := s.tmux[t.e.Ref.Key()]
+	p := s.tmux[t.session().Key()]
 	has := slices.Contains(p.ring, t.mark())
 	switch {
 	case !at.Before(t.until) || has:
@@ -346,7 +349,7 @@ func (s *sim) tell(t *task, at time.Time) bool {
 	case p.state == record.PaneAbsent && t.on == record.OnNewPane, p.state == record.PaneDead && p.life == t.on:
 		s.lives++
 		p.state, p.life, p.told = record.PaneLive, fmt.Sprint("life-", s.lives), nil
-		if s.records[t.e.Ref.Key()].Bygone() {
+		if s.records[t.session().Key()].Bygone() {
 			p.ring = nil
 		}
 		p.ring = append(p.ring, "_"+t.mark())
@@ -388,7 +391,7 @@ func (s *sim) skipped(t *task, p *terminal) bool {
 // probe waits until the harness has lived long enough, and takes the underscore
 // away (D5).
 func (s *sim) probe(t *task, how string) bool {
-	p := s.tmux[t.e.Ref.Key()]
+	p := s.tmux[t.session().Key()]
 	s.now = s.now.Add(2 * time.Second)
 	at := slices.Index(p.ring, "_"+t.mark())
 	switch {
@@ -410,13 +413,16 @@ func (s *sim) probe(t *task, how string) bool {
 
 // finish commits that the attempt has arrived.
 func (s *sim) finish(t *task) bool {
-	s.update(t.e.Ref, func(rec record.Record) []record.Change {
-		changes := s.alive(rec)
-		if row := t.delivery(rec); row.DeliveryID == t.e.ID && (row.InHand() || t.row() != "") {
-			changes = append(changes, record.Deliver{Comment: t.row()})
-		}
-		return changes
-	})
+	rec, of := s.records[t.e.Ref.Key()], s.records[t.session().Key()]
+	var changes []record.Change
+	if row := t.delivery(rec); row.DeliveryID == t.e.ID && (row.InHand() || t.row() != "") {
+		changes = []record.Change{record.Deliver{Comment: t.row()}}
+	}
+	if t.session() == t.e.Ref {
+		_, _, _ = s.write(context.Background(), t.e.Ref, rec.Item.Rev, append(s.alive(rec), changes...), nil)
+		return false
+	}
+	_, _, _ = s.write(context.Background(), t.e.Ref, rec.Item.Rev, changes, &aside{t.session(), of.Item.Rev, s.alive(of)})
 	return false
 }
 
@@ -440,59 +446,4 @@ func (s *sim) keyOf(rec record.Record) string {
 		s.fail("%v", err)
 	}
 	return ref.Key()
-}
-
-// beginClose commits the deadline of a close that has something to end.
-func (s *sim) beginClose(t *task, rec record.Record, pane record.Pane) bool {
-	if t.lapsed(rec) {
-		return false
-	}
-	if pane.State != record.PaneLive {
-		return s.shut(t)
-	}
-	t.stage = acting
-	return s.update(t.e.Ref, func(rec record.Record) []record.Change {
-		row := s.alive(rec)[0].(record.PutSession)
-		row.Session.Status, row.Session.Until = record.Shut, s.now.Add(28*time.Second).Truncate(time.Second)
-		if rec.Session != nil {
-			row.Session.Status, row.Session.EndedAt = rec.Session.Status, rec.Session.EndedAt
-		}
-		return []record.Change{row}
-	})
-}
-
-func (t *task) lapsed(rec record.Record) bool {
-	switch t.e.Reason {
-	case "stopped":
-		return rec.Item.Control == nil || rec.Item.Control.Arming()
-	case "ended":
-		return rec.Item.EndedAt.IsZero()
-	}
-	return false
-}
-
-func (s *sim) actClose(t *task, how string) bool {
-	p := s.tmux[t.e.Ref.Key()]
-	if s.silent || how == "never" || how == "late" {
-		return false
-	}
-	if p.state == record.PaneLive {
-		p.end(s.keeps)
-	}
-	return how == "ok" && s.shut(t)
-}
-
-func (s *sim) shut(t *task) bool {
-	s.update(t.e.Ref, func(rec record.Record) []record.Change {
-		row := rec.Session
-		if row == nil || row.Status == record.Shut && row.Until.IsZero() {
-			return nil
-		}
-		closed := *row
-		if closed.Until = (time.Time{}); row.Status == record.Shut && row.EndedAt.IsZero() {
-			closed.EndedAt = s.now
-		}
-		return []record.Change{record.PutSession{Session: closed}, record.SetStatus{Status: record.Shut, At: s.now}}
-	})
-	return false
 }
