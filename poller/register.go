@@ -47,8 +47,7 @@ func Register(reg Registration, item workitem.Item, rec record.Record, at record
 		d.do(record.Observe{Item: item})
 	}
 	d.do(record.PutSession{Session: reg.row(f)})
-	d.do(record.Release{DeliveryID: rec.Item.Spawn.DeliveryID})
-	d.do(record.ResetSpawn{})
+	d.do(record.ResetSpawn{}) // nothing is owed that it had in hand
 	d.serve()
 	d.event("session.adopted", map[string]any{
 		"harness": reg.Harness, "harness_session_id": reg.HarnessSessionID, "tmux_target": reg.TmuxTarget, "reason": "registered",

@@ -77,6 +77,9 @@ func TestAConversationIsRegistered(t *testing.T) {
 			if got := rec.Item.Control; got != nil && (got.Command != c.command || !got.Served) || got == nil && c.command != "" {
 				t.Errorf("the record is %+v", got)
 			}
+			if spawn := rec.Item.Spawn; spawn.Attempts != 0 || spawn.InHand() {
+				t.Errorf("a spawn is in hand: %+v", spawn)
+			}
 			if w.told("session.adopted") != 1 || (w.told("control.command") == 1) != (c.effect != "") {
 				t.Errorf("told of %+v", w.events)
 			}
