@@ -260,6 +260,7 @@ func (s *service) assemble() (err error) {
 		Settings:   func() session.Settings { return s.current().session },
 		Admit:      s.admit,
 		Authorized: func(a workitem.Author) bool { return s.current().poller.Policy.Authorized(a) },
+		Tell:       s.story,
 		Tracker:    s.posts.tracker, Later: s.posts.later,
 		Emit: s.emit("sessions"), Failpoint: s.o.Failpoint, Log: s.o.Log,
 	})

@@ -71,3 +71,10 @@ func (w work) do(ctx context.Context, e poller.Effect) session.Result {
 func (s *service) admit(a session.Admission) ([]record.Change, bool) {
 	return poller.Admit(a.Item, a.Session, a.Others, a.Start, s.current().poller.Policy)
 }
+
+// story reads what a conversation is told of its item when it begins with a
+// comment on a pull request (D10).
+func (s *service) story(ctx context.Context, ref workitem.Ref, rec record.Record) (session.Story, error) {
+	item, thread, err := poller.Tell(ctx, *s.posts.sources.Load(), ref, rec)
+	return session.Story{Item: item, Thread: thread}, err
+}

@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -115,9 +116,14 @@ func (d *decider) told() (thread []workitem.Comment) {
 	if len(d.out.Effects) == 0 {
 		return nil
 	}
-	for _, c := range d.thread {
-		row, ok := d.rec().Comments.Get(c.ID)
-		if ok && row.State != record.Pending && !d.selfAuthored(c) {
+	return resolved(d.thread, d.rec())
+}
+
+// resolved returns the comments whose rows are, but for what agents wrote (D10).
+func resolved(comments []workitem.Comment, rec record.Record) (thread []workitem.Comment) {
+	for _, c := range comments {
+		row, ok := rec.Comments.Get(c.ID)
+		if ok && row.State != record.Pending && !policy.SelfAuthored(c.Body) {
 			thread = append(thread, c)
 		}
 	}

@@ -187,6 +187,15 @@ func (p *Poller) stateOf(ctx context.Context, ref workitem.Ref) (Source, workite
 	return nil, workitem.Item{}, errNoSource
 }
 
+// Tell reads what a first prompt may tell of an item that was not read for the
+// decision to send it: one whose session begins with a comment on its pull request
+// (D10). rec is what the ledger has of it.
+func Tell(ctx context.Context, sources []Source, ref workitem.Ref, rec record.Record) (workitem.Item, []workitem.Comment, error) {
+	p := Poller{Options: Options{Sources: sources}}
+	item, comments, err := p.readOne(ctx, ref)
+	return item, resolved(comments, rec), err
+}
+
 // holds reports whether a source is the one that an item is of: its id is the
 // item's key without the number.
 func holds(source string, ref workitem.Ref) bool {

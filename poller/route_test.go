@@ -434,3 +434,30 @@ func TestAnItemThatNobodyWatchesIsNoTarget(t *testing.T) {
 		t.Errorf("linked to %s", link.Target)
 	}
 }
+
+// D10: what a conversation is told that begins with a comment on a pull request:
+// its item as it is now, and of its thread what is resolved and no agent wrote.
+func TestAnItemIsTold(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	sent := w.say(ref, "octocat", "use Postgres")
+	w.say(ref, "mallory", "use mine")
+	w.say(ref, "octocat", "an agent's words "+policy.Marker)
+	w.cycle()
+	w.deliver(ref, sent)
+	w.say(ref, "octocat", "pending")
+	w.cycle()
+	w.say(ref, "octocat", "not seen yet")
+	item, thread, err := Tell(t.Context(), w.poller.Sources, ref, w.records[ref.Key()])
+	var told []string
+	for _, c := range thread {
+		told = append(told, c.Body)
+	}
+	if want := []string{"the-loop start", "use Postgres", "use mine"}; err != nil || item.Title != "issue 1" || item.Source != w.src.ID() || !slices.Equal(told, want) {
+		t.Errorf("%v, %+v, told %q", err, item, told)
+	}
+	w.src.readErr = errTracker
+	if _, _, err := Tell(t.Context(), w.poller.Sources, ref, w.records[ref.Key()]); !errors.Is(err, errTracker) {
+		t.Errorf("%v", err)
+	}
+}

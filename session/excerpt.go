@@ -26,6 +26,8 @@ const (
 	maxName  = 256
 	// leastCut is the least of a context text that is worth quoting.
 	leastCut = 256
+	// maxPullTitle leaves the room to what is said (A5).
+	maxPullTitle = 256
 )
 
 // TooLong reports whether a comment cannot be delivered whole (A5): it is longer
@@ -35,12 +37,14 @@ func TooLong(text string) bool { return len(text) > MaxText || escapedLen(text) 
 
 // excerpt is the data of a prompt. What is obeyed comes first.
 type excerpt struct {
-	WorkItem safe     `json:"workItem"`
-	Event    *text    `json:"event,omitempty"`
-	Item     *text    `json:"item,omitempty"`
-	Thread   []text   `json:"thread,omitempty"`
-	Withheld int      `json:"withheld,omitempty"`
-	Omitted  *omitted `json:"omitted,omitempty"`
+	WorkItem safe  `json:"workItem"`
+	Event    *text `json:"event,omitempty"`
+	Item     *text `json:"item,omitempty"`
+	// PullRequest is where the event was said, when that is not the item.
+	PullRequest *text    `json:"pullRequest,omitempty"`
+	Thread      []text   `json:"thread,omitempty"`
+	Withheld    int      `json:"withheld,omitempty"`
+	Omitted     *omitted `json:"omitted,omitempty"`
 }
 
 // text is one text of the tracker, each of which stands in an excerpt once.
@@ -75,6 +79,13 @@ func itemText(i workitem.Item, authorized bool) text {
 		Author: name(i.Author), Authorized: authorized, At: stamp(i.CreatedAt),
 		URL: safe(cut(i.URL, maxLink)), Title: safe(cut(i.Title, maxTitle)), Text: safe(i.Body),
 	}
+}
+
+// pullText names a pull request; its description is for who wants to read it.
+func pullText(i workitem.Item, authorized bool) text {
+	t := itemText(i, authorized)
+	t.Title, t.Text, t.OmittedBytes = safe(cut(i.Title, maxPullTitle)), "", len(i.Body)
+	return t
 }
 
 func name(a workitem.Author) safe { return safe(cut(a.Login, maxName)) }

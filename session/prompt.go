@@ -20,6 +20,8 @@ var (
 	resumeTemplate string
 	//go:embed text/data-first.md
 	firstPreamble string
+	//go:embed text/data-pull.md
+	pullPreamble string
 	//go:embed text/data-event.md
 	eventPreamble string
 	//go:embed text/repeat.md
@@ -38,6 +40,9 @@ const AskInTerminal = "cli"
 // to send it.
 type Story struct {
 	Item workitem.Item
+	// Pull is the pull request that the event stands on, when the item is the one
+	// that it belongs to (P3); else nil.
+	Pull *workitem.Item
 	// Thread is the comments whose rows are resolved, in thread order. Those of
 	// authors who are not authorised (any more) are counted, not carried, unless
 	// Settings.QuoteOthers says so.
@@ -70,6 +75,12 @@ func (p *prompter) first(a ask, s Settings) (string, error) {
 	e := excerpt{WorkItem: safe(a.ref.String()), Event: p.event(a), Withheld: a.story.Withheld}
 	item := itemText(a.story.Item, p.authorized(a.story.Item.Author))
 	e.Item = &item
+	preamble := firstPreamble
+	if pull := a.story.Pull; pull != nil {
+		at := pullText(*pull, p.authorized(pull.Author))
+		e.WorkItem, e.PullRequest = safe(a.session.String()), &at
+		preamble += pullPreamble
+	}
 	for _, c := range a.story.Thread {
 		if known := p.authorized(c.Author); known || s.QuoteOthers {
 			e.Thread = append(e.Thread, textOf(c, known))
@@ -77,7 +88,7 @@ func (p *prompter) first(a ask, s Settings) (string, error) {
 			e.Withheld++
 		}
 	}
-	return p.fill(p.template(s.SpawnPromptTemplate, firstTemplate), firstPreamble, a, s, e)
+	return p.fill(p.template(s.SpawnPromptTemplate, firstTemplate), preamble, a, s, e)
 }
 
 // news is the prompt for a conversation that knows the item: the event alone

@@ -134,12 +134,13 @@ func TestOthersAreWithheld(t *testing.T) {
 
 // parsed is an excerpt as an agent reads it.
 type parsed struct {
-	WorkItem string
-	Event    *parsedText
-	Item     *parsedText
-	Thread   []parsedText
-	Withheld int
-	Omitted  *omitted
+	WorkItem    string
+	Event       *parsedText
+	Item        *parsedText
+	PullRequest *parsedText
+	Thread      []parsedText
+	Withheld    int
+	Omitted     *omitted
 }
 
 type parsedText struct {

@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"theloop/record"
 	"theloop/session/tmux"
+	"theloop/workitem"
 )
 
 // launch is one harness about to be started.
@@ -22,7 +24,10 @@ type launch struct {
 // conversation when the harness can resume it, a fresh one when it cannot or
 // dies at once (D5).
 func (j *job) bringUp(ctx context.Context, v view, p place, last bool) verdict {
-	l, err := j.plan(v, p, true)
+	l, err := j.plan(ctx, v, p, true)
+	if errors.Is(err, errUntold) {
+		return *unknown(err) // nothing was spent on a tracker that does not answer
+	}
 	if err != nil {
 		return j.fail(ctx, err, false)
 	}
@@ -50,7 +55,7 @@ func (j *job) startAfresh(ctx context.Context, v view, last bool) verdict {
 		return *unknown(p.look.Err)
 	}
 	j.mayRepeat, j.tainted = true, true
-	l, err := j.plan(v, p, false)
+	l, err := j.plan(ctx, v, p, false)
 	if err != nil {
 		return j.fail(ctx, err, true)
 	}
@@ -145,14 +150,14 @@ func (j *job) probe(ctx context.Context, started tmux.Look) (stop *verdict, died
 
 // plan prepares everything that a start needs, so that nothing can go wrong
 // between its commit and tmux (B8).
-func (j *job) plan(v view, p place, mayResume bool) (launch, error) {
+func (j *job) plan(ctx context.Context, v view, p place, mayResume bool) (launch, error) {
 	name, id := v.conversation(p, j.settings)
 	l := launch{emptyRing: v.owner.Bygone()}
 	var err error
 	if mayResume && j.settings.ResumeOnRespawn && id != "" {
 		if l.harness, err = j.settings.harness(name); err == nil && len(l.harness.Resume) > 0 {
 			l.resumed, l.sessionID = true, id
-			return j.order(l, v, l.harness.Resume)
+			return j.order(ctx, l, v, l.harness.Resume)
 		}
 	}
 	if l.harness, err = j.settings.harness(j.settings.Harness); err != nil {
@@ -163,10 +168,10 @@ func (j *job) plan(v view, p place, mayResume bool) (launch, error) {
 			return l, err
 		}
 	}
-	return j.order(l, v, l.harness.Command)
+	return j.order(ctx, l, v, l.harness.Command)
 }
 
-func (j *job) order(l launch, v view, command []string) (launch, error) {
+func (j *job) order(ctx context.Context, l launch, v view, command []string) (launch, error) {
 	prompt, err := j.prompts.first, error(nil)
 	before := ""
 	if l.resumed {
@@ -174,6 +179,8 @@ func (j *job) order(l launch, v view, command []string) (launch, error) {
 		if v.session != nil {
 			before = v.session.Cwd // harnesses keep conversations by folder
 		}
+	} else if err = j.retell(ctx, v); err != nil {
+		return l, err
 	}
 	if l.order.Prompt, err = prompt(j.ask, j.settings); err != nil {
 		return l, err
@@ -187,6 +194,28 @@ func (j *job) order(l launch, v view, command []string) (launch, error) {
 	}
 	j.trust(l)
 	return l, nil
+}
+
+// errUntold is why a conversation cannot begin yet: the item that it is about
+// could not be read.
+var errUntold = errors.New("its item cannot be read")
+
+// retell tells of the item whose conversation begins, where only the pull request
+// that the comment stands on was read for the decision (D10).
+func (j *job) retell(ctx context.Context, v view) error {
+	if !j.elsewhere() || j.Tell == nil || j.story.Pull != nil {
+		return nil
+	}
+	owner, err := j.Tell(ctx, j.session, v.owner)
+	if err != nil {
+		return fmt.Errorf("begin the conversation of %s: %w: %w", j.session, errUntold, err)
+	}
+	pull := j.story.Item
+	owner.Pull, owner.Thread = &pull, slices.Concat(owner.Thread, j.story.Thread)
+	workitem.SortThread(owner.Thread)
+	owner.Withheld += j.story.Withheld
+	j.story = owner
+	return nil
 }
 
 // conversation is the harness and id of the conversation to go on with, empty
