@@ -15,7 +15,13 @@ import (
 // stands in for another program that holds a lock; and agent, the coding agent
 // that writes down every byte it is sent.
 func TestMain(m *testing.M) {
-	testscript.Main(suite{m}, map[string]func(){"the-loop": main, "holder": holder})
+	testscript.Main(suite{m}, map[string]func(){"the-loop": ofRelease, "holder": holder})
+}
+
+// ofRelease is the program as the release that a script says it is.
+func ofRelease() {
+	version = os.Getenv("THE_LOOP_TEST_VERSION")
+	main()
 }
 
 // suite runs the tests once the agent is built. The programs above never come

@@ -34,9 +34,11 @@ type tracker struct {
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
 //	github limit SECONDS PATH                 until `github repair`: too many requests; requests before it are forgotten
 //	github hang PATH                          until `github repair`; requests before it are forgotten
+//	github lose PATH                          the same, and what was asked for is done
+//	[!] github says [-count=N] OWNER/REPO#N REGEXP   what stands in the conversation
 //	[!] github asked REGEXP                   waits for a request; with !, there was none
 func githubCmd(ts *testscript.TestScript, neg bool, args []string) {
-	if len(args) == 0 || neg && args[0] != "asked" {
+	if len(args) == 0 || neg && args[0] != "asked" && args[0] != "says" {
 		ts.Fatalf("usage: github VERB [ARG...]")
 	}
 	w, verb, args := worldOf(ts), args[0], args[1:]
@@ -115,6 +117,27 @@ var githubVerbs = map[string]githubVerb{
 	"hang": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
 		s.repair = s.Inject(githubtest.Fault{On: args[0], Instead: githubtest.Hang})
 		s.ForgetRequests()
+	}},
+	"lose": {1, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) {
+		s.repair = s.Inject(githubtest.Fault{On: args[0], Mangle: func(w http.ResponseWriter, r *http.Request, _ githubtest.Answer) { githubtest.Hang(w, r) }})
+		s.ForgetRequests()
+	}},
+	"says": {2, func(ts *testscript.TestScript, s *tracker, neg bool, args []string) {
+		count := 1
+		if text, ok := strings.CutPrefix(args[0], "-count="); ok {
+			n, err := strconv.Atoi(text)
+			ts.Check(err)
+			count, args = n, args[1:]
+		}
+		repo, n := itemOf(ts, args[0])
+		var said []string
+		for _, c := range s.Comments(repo, n) {
+			said = append(said, c.Body)
+		}
+		text := strings.Join(said, "\n")
+		if got := len(regexp.MustCompile(args[1]).FindAllString(text, -1)); neg && got > 0 || !neg && got != count {
+			ts.Fatalf("%s says it %d times:\n%s", args[0], got, text)
+		}
 	}},
 	"repair": {0, func(_ *testscript.TestScript, s *tracker, _ bool, _ []string) { s.repair() }},
 	"asked": {1, func(ts *testscript.TestScript, s *tracker, neg bool, args []string) {
