@@ -115,7 +115,7 @@ func TestAnnouncedOnce(t *testing.T) {
 		t.Error("it would be taken for a person's")
 	}
 	s := w.ledger.get(octoRef).Session
-	for _, secret := range []string{s.HarnessSessionID, s.Cwd, w.settings.Workdir, testHost, testInstance, s.Pane} {
+	for _, secret := range []string{"please do", "octocat", octoItem().Title, s.HarnessSessionID, s.Cwd, w.settings.Workdir, testHost, testInstance, s.Pane} {
 		if secret == "" || strings.Contains(body, secret) {
 			t.Errorf("it holds %q:\n%s", secret, body)
 		}

@@ -139,3 +139,44 @@ func TestAnIssueThatCannotBeReadCostsNothing(t *testing.T) {
 		t.Errorf("then %s", got)
 	}
 }
+
+// B8: the start of a pull request's comment rests on the record of the session: an
+// older comment of the issue that becomes pending on its way holds it back, and the
+// attempt comes back. On another pull request it is seen too late, and comes next.
+func TestAnOlderCommentOnItsWay(t *testing.T) {
+	older := said("IC_7", "octocat", "first this", 2)
+	hold := record.Hold{Note: record.NoteOf(older)}
+	for name, c := range map[string]struct {
+		on   workitem.Ref
+		want Result
+	}{
+		"of the issue":            {octoRef, Dropped},
+		"of another pull request": {octo(22), Done},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, d := reviewed(t, nil)
+			p := w.live()
+			w.ledger.put(octo(22), record.Observe{Item: workitem.Item{Ref: octo(22), Kind: workitem.PullRequest}}, record.FirstSeen{At: noon},
+				record.PutLink{Link: record.Link{Target: octoRef.String()}})
+			decided := w.host.Admit
+			w.host.Admit = func(a Admission) ([]record.Change, bool) {
+				changes, ok := decided(a)
+				for _, rec := range a.Others {
+					if len(rec.Comments.Pending()) > 0 {
+						return []record.Change{record.Release{Comment: a.Start.Comment, DeliveryID: d.DeliveryID}}, false
+					}
+				}
+				return changes, ok
+			}
+			w.ledger.before = once(isStart, func() error {
+				w.ledger.put(c.on, hold)
+				return nil
+			})
+			got := w.host.Deliver(t.Context(), d)
+			row, _ := w.ledger.get(d.Ref).Comments.Get("PRRC_1")
+			if got != c.want || len(p.told) != map[Result]int{Dropped: 0, Done: 1}[c.want] || (row.Attempts == 0) != (c.want == Dropped) {
+				t.Errorf("%s, told %q, %+v", got, p.told, row)
+			}
+		})
+	}
+}

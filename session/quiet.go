@@ -43,6 +43,14 @@ func (h *Host) quietUntil(ctx context.Context, session workitem.Ref, read ...rec
 
 // others are the records of what else goes into the attempt's session: something
 // older may wait there (B8).
+//
+// The start is committed on the revisions of the attempt's own record and of the
+// session's, not on those of the other pull requests. An older comment that
+// becomes pending on one of them between this look and the commit does not stop
+// the start: that is the order in which it would have happened had the look been
+// a moment later and the comment been seen a moment after. Nothing of that
+// decision depends on the start, nor the start on it; what keeps two starts of one
+// session apart is its queue (D1), and what stops it is on the session's record.
 func (j *job) others(ctx context.Context, v view) (others []record.Record, err error) {
 	if j.elsewhere() {
 		others = append(others, v.owner)
