@@ -66,7 +66,9 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 		d.settle(c, record.ControlRejected, string(found.Command))
 		return
 	}
-	if found.Command.Arming() && found.Words && act.served { // its words reach the session that lives (X6)
+	// Its words reach the session that lives (X6), or begin the one of another item,
+	// whose own turn does not have them (D10).
+	if found.Command.Arming() && found.Words && (act.served || d.routed()) {
 		d.forward(c, string(found.Command))
 		return
 	}

@@ -262,8 +262,8 @@ func (w *world) Put(e Effect) bool {
 		return true
 	}
 	key := e.Ref.Key()
-	if !e.Session.Zero() { // each session has a queue of its own, whoever pays
-		key = e.Session.Key()
+	if !e.Session.Zero() {
+		key = e.Session.Key() // the queue is the session's (P3)
 	}
 	if slices.Contains(w.held[key], e.ID) {
 		return false
