@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"theloop/session/tmux"
@@ -36,6 +38,9 @@ func (c *viewCmd) Run(ctx context.Context, d *deps) error {
 	if err != nil {
 		return err
 	}
+	// The web terminal hangs up when a browser goes. Under nohup(1) that would be ignored, here as in the poller.
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
 	shown := ""
 	for {
 		all, err := c.sessions(ctx, server)
@@ -55,7 +60,7 @@ func (c *viewCmd) Run(ctx context.Context, d *deps) error {
 			shown = text
 		}
 		if !pause(ctx, viewAgain) {
-			return ctx.Err()
+			return nil
 		}
 	}
 }

@@ -95,6 +95,33 @@ func TestWebTerminal(t *testing.T) {
 	}
 }
 
+// R3: what a browser sees ends with the browser, also below a poller that was
+// started with nohup(1), whose children ignore SIGHUP.
+func TestWebTerminalUnderNohup(t *testing.T) {
+	t.Parallel()
+	c := newCrashWith(t, inPath(t, "the-loop"), inPath(t, "agent"), "")
+	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" session-view --instance=nobodys --`, c.program)
+	cmd.Dir, cmd.Env = c.dir, c.env
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	forgotten := time.AfterFunc(20*time.Second, func() { _ = cmd.Process.Kill() })
+	defer forgotten.Stop()
+	if _, err := io.ReadAtLeast(out, make([]byte, 100), len("no sessions")); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Error(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it did not end by itself: %v", err)
+	}
+}
+
 // refused starts a poller that must not start, and returns what it says.
 func (c *crash) refused() string {
 	c.t.Helper()
