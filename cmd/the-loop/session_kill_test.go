@@ -179,6 +179,39 @@ func TestKilledWithItsServer(t *testing.T) {
 	t.Logf("%d comments came again and said so", repeats)
 }
 
+// The same, killed at each named failpoint and the server right behind it, while
+// nobody is left to ask what arrived.
+func TestKilledAtFailpointsWithItsServer(t *testing.T) {
+	t.Parallel()
+	c := newCrashWith(t, build(t, "./cmd/the-loop", t.TempDir(), "-tags", "failpoint"), inPath(t, "agent"), "")
+	points := []string{"decided", "committed", "started", "loaded", "pasted", "outcome"}
+	for n := range points {
+		c.begin(n + 1)
+	}
+	c.settle()
+	for range (longForm(1) + 99) / 100 {
+		for i, at := range points {
+			c.says(i + 1)
+			c.says(i + 1)
+			c.runUntilKilledAt(at)
+			c.killServer()
+			if at != "started" && at != "pasted" && at != "outcome" { // those wait for a deadline of ten seconds
+				c.settle()
+			}
+		}
+		c.settle()
+	}
+	records, err := harnesslog.Read(c.log())
+	if err != nil {
+		t.Fatal(err)
+	}
+	repeats := 0
+	for n := 1; n <= c.items; n++ {
+		repeats += c.atLeastOnce(n, records)
+	}
+	t.Logf("%d comments came again and said so", repeats)
+}
+
 // killServer kills the tmux server, if one runs, and waits until it is gone. The
 // agents have read what was pasted by then: what is in a terminal when its server
 // is killed is delivered, and nobody reads it any more (D7).

@@ -6,13 +6,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
+	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -61,7 +65,8 @@ func TestD3BytesArriveExactly(t *testing.T) {
 				}
 				return nil
 			}
-			for _, text := range []string{"", "-n", ";", "x;", "#(touch /tmp/x)", "#{pid}", "\n\n", strings.Repeat("é\n", 32<<10), strings.Repeat("0123456789abcde\n", 64<<10)} {
+			for _, text := range []string{"", "-n", ";", "x;", "#(touch /tmp/x)", "#{pid}", "\n\n", strings.Repeat("é\n", 32<<10), strings.Repeat("x", 100_000),
+				strings.Repeat("0123456789abcde\n", 64<<10), strings.Repeat("0123456789abcdef", 64<<10)} {
 				if err := send(text); err != nil {
 					t.Fatal(err)
 				}
@@ -75,6 +80,72 @@ func TestD3BytesArriveExactly(t *testing.T) {
 			same(t, log, sent)
 			if left := r.tmux("list-buffers"); left != "" {
 				t.Errorf("buffers left: %s", left)
+			}
+		})
+	}
+}
+
+// someText is a text that may be pasted, of 1 byte to 1 MiB, as often short as long.
+func someText(rng *rand.Rand) string {
+	size := int(math.Exp(rng.Float64() * math.Log(1<<20)))
+	special := []rune("\n\t#;'\"$`\\{}%~-|,: \u00a0\u202e\u200b😀é")
+	var piece strings.Builder
+	for many := 1 + rng.IntN(2_000); piece.Len() < min(size, many); {
+		r := rune(' ' + rng.IntN('~'-' '+1))
+		switch rng.IntN(4) {
+		case 0:
+			r = special[rng.IntN(len(special))]
+		case 1:
+			if any := rune(rng.IntN(utf8.MaxRune)); clean([]byte(string(any))) {
+				r = any
+			}
+		}
+		piece.WriteRune(r)
+	}
+	text := strings.Repeat(piece.String(), 1+size/piece.Len())[:size]
+	return strings.ToValidUTF8(text, "") // its end may be the half of a character
+}
+
+// D3: the same for texts by chance, of any length; 10 000 of them in the long form.
+func TestD3AnyTextArrives(t *testing.T) {
+	seed := uint64(time.Now().UnixNano())
+	if s, err := strconv.ParseUint(os.Getenv("SEED"), 10, 64); err == nil {
+		seed = s
+	}
+	t.Logf("again with SEED=%d", seed)
+	rounds, each := 1, 20
+	if soak(1) > 1 {
+		rounds, each = 50, 100
+	}
+	for n, flags := range [][]string{nil, {"-no-bracket"}} {
+		t.Run(strings.Join(append([]string{"raw"}, flags...), " "), func(t *testing.T) {
+			t.Parallel()
+			rng, r := rand.New(rand.NewPCG(seed, uint64(n))), newRig(t)
+			for round := range rounds {
+				name := fmt.Sprint("loop-", round)
+				look, log := r.spawned(name, flags...)
+				var sent strings.Builder
+				for i := range each {
+					text := someText(rng)
+					if outcome, err := r.paste(look, fmt.Sprint(i), text); outcome != OK {
+						t.Fatalf("text %d of %d bytes: %v %v", i, len(text), outcome, err)
+					}
+					switch {
+					case text == "":
+						sent.WriteString("\r")
+					case flags == nil:
+						sent.WriteString(bracketed(text))
+					default:
+						sent.WriteString(text + "\r")
+					}
+				}
+				same(t, log, sent.String())
+				if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true, Grace: 10 * time.Second}); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.Remove(log); err != nil {
+					t.Fatal(err)
+				}
 			}
 		})
 	}
