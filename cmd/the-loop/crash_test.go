@@ -84,7 +84,7 @@ func newCrash(t *testing.T, items int) *crash {
 func newCrashWith(t *testing.T, program, harness, more string) *crash {
 	t.Helper()
 	c := &crash{t: t, dir: t.TempDir(), program: program, said: map[int][]string{}}
-	sockets, err := os.MkdirTemp("/tmp", "tl")
+	sockets, err := os.MkdirTemp("", "tl")
 	if err != nil {
 		t.Fatal(err)
 	}

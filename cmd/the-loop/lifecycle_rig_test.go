@@ -70,7 +70,7 @@ type life struct {
 func newLife(t testing.TB, bin programs) *life {
 	t.Helper()
 	l := &life{TB: t, bin: bin, dir: t.TempDir()}
-	sockets, err := os.MkdirTemp("/tmp", "tl") // short: a socket's path has 108 bytes
+	sockets, err := os.MkdirTemp("", "tl") // short: a socket's path has 108 bytes
 	if err != nil {
 		t.Fatal(err)
 	}

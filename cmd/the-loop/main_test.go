@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"theloop/session/leaktest"
 )
 
 // TestMain puts three programs into the PATH of the scripts: the-loop, which is
@@ -37,7 +39,41 @@ func (s suite) Run() int {
 		fmt.Fprintln(os.Stderr, "prepare the scripts:", err)
 		return 1
 	}
-	return s.m.Run()
+	return s.andNothingIsLeft()
+}
+
+// andNothingIsLeft runs the tests with their temporary files, and what they start,
+// below one folder that must be empty behind them.
+func (s suite) andNothingIsLeft() int {
+	dir, err := os.MkdirTemp("/tmp", "lc") // short: a socket's path has 108 bytes
+	if err == nil {
+		err = os.Setenv("TMPDIR", dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "prepare the scripts:", err)
+		return 1
+	}
+	return leaktest.Run(picked{s.m, dir}, dir)
+}
+
+// picked removes what the library of the scripts removes only when all of them ran.
+type picked struct {
+	m   *testing.M
+	dir string
+}
+
+func (p picked) Run() int {
+	code := p.m.Run()
+	left, err := filepath.Glob(filepath.Join(p.dir, "go-test-script*"))
+	if err != nil || !someScripts() {
+		return code
+	}
+	for _, folder := range left {
+		if err := os.RemoveAll(folder); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	}
+	return code
 }
 
 func buildAgent(path string) error {

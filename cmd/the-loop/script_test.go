@@ -36,13 +36,16 @@ func TestScripts(t *testing.T) {
 		})
 	})
 	onDisk := scriptsOnDisk(t)
-	if one := strings.Contains(flag.Lookup("test.run").Value.String(), "/"); one {
-		return // somebody asked for some of them
+	if someScripts() {
+		return
 	}
 	if int(ran.Load()) != onDisk {
 		t.Errorf("%d scripts ran, %d are on disk", ran.Load(), onDisk)
 	}
 }
+
+// someScripts reports whether somebody asked for some of them.
+func someScripts() bool { return strings.Contains(flag.Lookup("test.run").Value.String(), "/") }
 
 // scriptsOnDisk counts what is there without the library's own search.
 func scriptsOnDisk(t *testing.T) int {
@@ -72,7 +75,7 @@ func prepare(e *testscript.Env) error {
 	}
 	// A socket's path is at most 108 bytes, so this is not below the script's
 	// own folder.
-	sockets, err := os.MkdirTemp("/tmp", "tl")
+	sockets, err := os.MkdirTemp("", "tl")
 	if err != nil {
 		return err
 	}
@@ -94,9 +97,10 @@ func prepare(e *testscript.Env) error {
 	t := e.T().(testing.TB)
 	e.Values[worldKey{}] = &world{t: t, snapshots: map[string]snapshot{}}
 	t.Cleanup(func() { // when background commands have ended, which is after every Defer
-		kill := exec.Command("tmux", "kill-server")
-		kill.Env = append(os.Environ(), "TMUX_TMPDIR="+sockets, "TMUX=")
-		_ = kill.Run() // none may run
+		servers, _ := filepath.Glob(filepath.Join(sockets, "*", "*"))
+		for _, socket := range servers {
+			_ = exec.Command("tmux", "-S", socket, "kill-server").Run() // it may have ended
+		}
 		os.RemoveAll(sockets)
 	})
 	return private(e.WorkDir)
