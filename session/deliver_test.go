@@ -382,6 +382,28 @@ func TestDeadlineHoldsTheSession(t *testing.T) {
 	}
 }
 
+// Story 18, D3: a spawn that was not answered holds its session as well.
+func TestSpawnsDeadlineHoldsTheSession(t *testing.T) {
+	w := newWorld(t)
+	w.ledger.put(octoRef, record.QueueSpawn{DeliveryID: "poll-spawn-1", Run: testRun})
+	w.tmux.script["spawn"] = []string{"late"}
+	if got := w.host.Spawn(t.Context(), Spawn{Ref: octoRef, DeliveryID: "poll-spawn-1", Story: Story{Item: octoItem()}}); got != Unknown {
+		t.Fatal(got)
+	}
+	c := w.queued("IC_1")
+	w.tmux.calls = nil
+	w.expect(c, w.deliver(c), want{Unknown, record.Queued, 1, false, 0})
+	if len(w.tmux.calls) != 0 {
+		t.Errorf("before the deadline: calls %v", w.tmux.calls)
+	}
+	w.tmux.goOn() // it comes late, and is in time
+	w.clock.advance(11 * time.Second)
+	w.expect(c, w.deliver(c), want{Done, record.IsDone, 1, false, 1})
+	if len(w.tmux.panes) != 1 {
+		t.Errorf("%d sessions", len(w.tmux.panes))
+	}
+}
+
 // P3: a pull request's comment is counted on the pull request and goes into its
 // target's session, whose row, commands and deadlines count.
 func TestPullRequestIntoItsTarget(t *testing.T) {

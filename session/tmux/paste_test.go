@@ -274,6 +274,67 @@ func TestD3RefusedBeforeTmux(t *testing.T) {
 	}
 }
 
+// D3, D7: a step that stops in the middle, because somebody deleted the text's buffer, leaves no mark of what was not
+// sent, and the next try sends it.
+func TestD3NothingSentNothingMarked(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, log := r.spawned("loop-a")
+	binary, _ := r.recorder("case \" $* \" in *' set-hook '*) for b in $(tmux list-buffers -F '#{buffer_name}'); do tmux delete-buffer -b $b; done;; esac")
+	p := Paste{Look: look, Owner: look.Owner, Mark: Mark("1"), Text: []byte("hello")}
+	outcome, err := r.server(func(o *Options) { o.Binary = binary }).Paste(t.Context(), p)
+	if outcome != Unknown || err == nil {
+		t.Errorf("%v %v", outcome, err)
+	}
+	if now := r.lookAt("loop-a"); len(now.Ring) != 0 {
+		t.Errorf("the ring has %q", now.Ring)
+	}
+	if outcome, err := r.Paste(t.Context(), p); outcome != OK {
+		t.Error(outcome, err)
+	}
+	same(t, log, bracketed("hello"))
+}
+
+// D3: a text is loaded on the way when it may be pasted and tmux answers, and is gone when it is dropped.
+func TestD3LookAndLoad(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, log := r.spawned("loop-a")
+	target := Target{Name: "loop-a", Owner: look.Owner}
+	for text, loads := range map[string]bool{"hello": true, "": false, "\x1b[201~": false, "\xff": false} {
+		now, loaded := r.LookAndLoad(t.Context(), target, []byte(text))
+		left := r.tmux("list-buffers", "-F", "#{buffer_name}")
+		if now.State != Live || (loaded != Loaded{}) != loads || (left != "") != loads {
+			t.Errorf("%q: %v, loaded %v, buffers %q", text, now.State, loaded, left)
+		}
+		r.Drop(t.Context(), loaded)
+		if left := r.tmux("list-buffers"); left != "" {
+			t.Errorf("%q is left: %s", text, left)
+		}
+	}
+	_, loaded := r.LookAndLoad(t.Context(), target, []byte("hello"))
+	if outcome, err := r.Paste(t.Context(), Paste{Look: look, Owner: owner("loop-b"), Mark: Mark("1"), Text: []byte("hello"), Loaded: loaded}); outcome != Skip || err != nil {
+		t.Errorf("another's: %v %v", outcome, err)
+	}
+	_, loaded = r.LookAndLoad(t.Context(), target, []byte("hello"))
+	if outcome, err := r.Paste(t.Context(), Paste{Look: look, Owner: look.Owner, Mark: "c1", Text: []byte("hello"), Loaded: loaded}); outcome != Skip || err == nil {
+		t.Errorf("a mark that is none: %v %v", outcome, err)
+	}
+	if left := r.tmux("list-buffers"); left != "" {
+		t.Errorf("what was not pasted is left: %s", left)
+	}
+	if text := got(t, log); text != "" {
+		t.Errorf("it got %q", text)
+	}
+	server := r.serverPID()
+	r.signal(server, syscall.SIGSTOP)
+	hasty := r.server(func(o *Options) { o.CallTimeout = 300 * time.Millisecond })
+	if now, loaded := hasty.LookAndLoad(t.Context(), target, []byte("hello")); now.State != Silent || loaded != (Loaded{}) {
+		t.Errorf("a server that hangs: %v, loaded %v", now.State, loaded)
+	}
+	r.signal(server, syscall.SIGCONT)
+}
+
 // D3: a user who scrolls is in copy mode, where a paste would lose its brackets.
 func TestD3CopyMode(t *testing.T) {
 	t.Parallel()
