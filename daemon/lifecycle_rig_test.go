@@ -13,11 +13,10 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"theloop/eventlog"
 	"theloop/localapi"
 	"theloop/record"
+	"theloop/session/leaktest"
 	"theloop/store"
 	"theloop/store/storetest"
 	"theloop/testdata/harness/harnesslog"
@@ -46,18 +45,20 @@ func prepared(m *testing.M) int {
 			return 1
 		}
 	}
+	// What the tests make and start is below one folder, which must be empty behind
+	// them.
+	temporary := filepath.Join(dir, "t")
+	if err := os.Mkdir(temporary, 0o700); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	for name, value := range map[string]string{
-		binEnv: dir, "TMUX_TMPDIR": dir, "HOME": dir, "TMUX": "", "GH_TOKEN": "", "GITHUB_TOKEN": "",
+		binEnv: dir, "TMUX_TMPDIR": dir, "TMPDIR": temporary, "HOME": filepath.Join(temporary, "nobody"), "TMUX": "", "GH_TOKEN": "", "GITHUB_TOKEN": "",
 		"GH_CONFIG_DIR": dir, "GH_PATH": "/bin/false", "NOTIFY_SOCKET": "", "WATCHDOG_USEC": "",
 	} {
 		os.Setenv(name, value)
 	}
-	code := m.Run()
-	if err := goleak.Find(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	return code
+	return leaktest.Run(m, temporary)
 }
 
 // world is a folder with an inbox, and pollers in this process on it, one after
