@@ -106,8 +106,9 @@ var (
 	stopped   = all(commanding, word("stop"))
 	cleanedUp = all(commanding, word("cleanup"))
 
-	// spokenTo: a session is there for the words beside the keyword (X6).
-	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession))
+	// spokenTo: a session is there for the words beside the keyword (X6), or they
+	// begin that of the item which a pull request belongs to (D10).
+	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession, ofAnother))
 	withWords = byBody.is("start and words", "resume and words")
 )
 
