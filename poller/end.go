@@ -65,9 +65,10 @@ func (d *decider) bury() bool {
 // before the end is delivered to a session that lives, then the session is
 // closed, and only when it is gone the rows go.
 func (d *decider) end() {
-	if d.rec().Item.Sealed() || !d.rec().Item.Known() {
+	if d.rec().Item.Sealed() {
 		return
 	}
+	d.seenEnded()
 	if !d.rec().Item.Ended() {
 		at := d.item.ClosedAt
 		if at.IsZero() {
@@ -84,6 +85,21 @@ func (d *decider) end() {
 	d.unlink()
 	if !d.bury() {
 		d.shut() // behind what its queue holds
+	}
+}
+
+// seenEnded is the first sight of an item that has ended meanwhile: one whose
+// session, or command, was imported without its thread. Nothing of the thread is
+// said any more, and what the ledger has of it ends as everything does (X1, P8).
+func (d *decider) seenEnded() {
+	if d.rec().Item.Known() {
+		return
+	}
+	d.do(record.FirstSeen{At: d.f.Now})
+	for _, c := range d.thread {
+		if _, known := d.rec().Comments.Get(c.ID); !known {
+			d.baseline(c, record.FirstSight)
+		}
 	}
 }
 

@@ -254,7 +254,7 @@ func (m *model) compare(t *rapid.T) {
 		if isUnfinished(want) {
 			unfinished = append(unfinished, r.Key())
 		}
-		if want.Item.Source == "s1" && !want.Item.FirstSeenAt.IsZero() {
+		if want.Item.Source == "s1" && !want.Item.Sealed() {
 			known = append(known, r.Key())
 		}
 	}

@@ -76,9 +76,9 @@ func refOf(key string, value []byte) (workitem.Ref, error) {
 	return ref, nil
 }
 
-// Known returns, in key order, the items that a source listed last and that are
-// not forgotten, those that have ended included: what a
-// complete listing of it is held against (P8). Rows that do not decode are left
+// Known returns, in key order, the items of a source that are not forgotten,
+// those that have ended and those that were imported and not seen yet included:
+// what a complete listing of it is held against (P8). Rows that do not decode are left
 // out and come back as joined *RowErrors beside the refs, which are valid.
 func (l *Ledger) Known(ctx context.Context, source string) ([]workitem.Ref, error) {
 	var refs []workitem.Ref
@@ -100,7 +100,7 @@ func (raw rawRecord) knownFrom(source string) (ref workitem.Ref, known bool, err
 	if err := decodeRow(itemsBucket, raw.key, raw.item, &item); err != nil {
 		return workitem.Ref{}, false, err
 	}
-	if item.Source != source || !item.Known() {
+	if item.Source != source || item.Sealed() {
 		return workitem.Ref{}, false, nil
 	}
 	ref, err = refOf(raw.key, raw.item)

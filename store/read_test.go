@@ -106,8 +106,9 @@ func TestItems(t *testing.T) {
 	}
 }
 
-// TestKnown: closures are looked for among the items of a source that were seen,
-// those too that have ended and are not forgotten yet (P8).
+// TestKnown: closures are looked for among the items of a source, those too that
+// were imported and not seen yet, and those that have ended and are not forgotten
+// yet (P8).
 func TestKnown(t *testing.T) {
 	l := storetest.Open(t)
 	for n, source := range []string{"a", "a", "b", "a", "a"} {
@@ -117,9 +118,10 @@ func TestKnown(t *testing.T) {
 		commit(t, l, ref(n), record.FirstSeen{At: noon})
 	}
 	commit(t, l, ref(5), record.End{At: noon})
+	commit(t, l, ref(1), record.End{At: noon}, record.Forget{})
 	known, err := l.Known(t.Context(), "a")
 	must(t, err)
-	same(t, "known of a", []workitem.Ref{ref(1), ref(2), ref(5)}, known)
+	same(t, "known of a", []workitem.Ref{ref(2), ref(4), ref(5)}, known)
 	if known, err := l.Known(t.Context(), "c"); err != nil || known != nil {
 		t.Errorf("known of c: %v, %v", known, err)
 	}
