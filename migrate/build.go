@@ -45,6 +45,7 @@ func (b builder) build(s *subject) wanted {
 		i.FirstSeenAt = firstSeen(b.now, p, s.handle)
 		i.ReadAt = p.polledAt
 		i.LateUntil = lateUntil(p, i, s.handle)
+		i.InlineUntil = inlineUntil(p, b.now)
 		i.Spawn = spawnRow(p)
 		rows = b.rows(s, p)
 		w.retries = b.retries(s.ref, p, rows)
@@ -123,6 +124,26 @@ func lateUntil(p poll, i record.Item, h *handle) (at time.Time) {
 		times = append(times, h.session.LastEventAt)
 	}
 	return slices.MaxFunc(times, time.Time.Compare)
+}
+
+// inlineID is how GitHub's ids of inline review comments begin, oldInlineID how
+// those of before did: "024:PullRequestReviewCommen" in base64.
+const inlineID, oldInlineID = "PRRC_", "MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVu"
+
+// inlineUntil is when the item was last looked at by a release that read no
+// inline review comments: what they said up to then is old, and nobody expects
+// it to be sent now. It is zero when the record names one: then whoever wrote it
+// read them.
+func inlineUntil(p poll, now time.Time) time.Time {
+	for _, id := range slices.Concat(p.seen, p.gaveUp, sortedKeys(p.attempts)) {
+		if strings.HasPrefix(id, inlineID) || strings.HasPrefix(id, oldInlineID) {
+			return time.Time{}
+		}
+	}
+	if p.polledAt.IsZero() {
+		return now
+	}
+	return p.polledAt
 }
 
 func spawnRow(p poll) record.Spawn {

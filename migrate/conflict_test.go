@@ -181,6 +181,28 @@ func TestMoreCommentsThanWereRemembered(t *testing.T) {
 	}
 }
 
+// The Python version read no inline review comments: those of before its last
+// look are old. A record that names one was written by a release that read them.
+func TestInlineCommentsThatNobodyRead(t *testing.T) {
+	for name, c := range map[string]struct {
+		poll string
+		want time.Time
+	}{
+		"polled":            {`{"lastPolledAt":"2026-08-01T00:00:00Z","seenComments":["IC_1","PRR_2"]}`, at("2026-08-01T00:00:00Z")},
+		"nobody says when":  {`{"seenComments":["IC_1"]}`, now},
+		"one was seen":      {`{"lastPolledAt":"2026-08-01T00:00:00Z","seenComments":["PRRC_1"]}`, time.Time{}},
+		"one of before":     {`{"lastPolledAt":"2026-08-01T00:00:00Z","seenComments":["MDI0OlB1bGxSZXF1ZXN0UmV2aWV3Q29tbWVudDEyMw=="]}`, time.Time{}},
+		"one was attempted": {`{"lastPolledAt":"2026-08-01T00:00:00Z","commentAttempts":{"PRRC_1":1}}`, time.Time{}},
+	} {
+		w := newWorld(t)
+		w.file("portable/1.json", `{"ref":"github:octo/repo#1","poll":`+c.poll+`}`)
+		w.imports()
+		if got := w.record("github:octo/repo#1").Item.InlineUntil; !got.Equal(c.want) {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
 // cut is a ledger whose second batch fails, as a full disk does.
 type cut struct {
 	*store.Ledger

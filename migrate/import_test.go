@@ -45,7 +45,7 @@ func TestWhatSectionsBecome(t *testing.T) {
 	rec := w.record("github:octo/repo#15")
 	want := record.Item{
 		Ref: "github:octo/repo#15", URL: "https://github.com/octo/repo/issues/15", Source: "github:octo/repo", Rev: 1,
-		FirstSeenAt: at("2026-07-31T09:12:04Z"), ReadAt: at("2026-07-31T10:42:00Z"),
+		FirstSeenAt: at("2026-07-31T09:12:04Z"), ReadAt: at("2026-07-31T10:42:00Z"), InlineUntil: at("2026-07-31T10:42:00Z"),
 		Control: &record.Control{
 			Command: "start", Source: "comment", Actor: "octocat", RequestedAt: at("2026-07-31T09:11:58Z"), Served: true,
 			Note: "https://github.com/octo/repo/issues/15#issuecomment-2451",

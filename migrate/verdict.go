@@ -125,6 +125,9 @@ func overlay(want, have record.Record) record.Record {
 	if want.Item.LateUntil.After(i.LateUntil) {
 		i.LateUntil = want.Item.LateUntil
 	}
+	if want.Item.InlineUntil.After(i.InlineUntil) {
+		i.InlineUntil = want.Item.InlineUntil
+	}
 	out := record.Record{Item: i, Session: want.Session, Link: want.Link}
 	if out.Session == nil {
 		out.Session = have.Session

@@ -117,7 +117,7 @@ func (d *decider) lastWords() (unheard bool) {
 		obeyed := d.f.Policy.Authorized(c.Author) && !d.selfAuthored(c)
 		heard := !c.CreatedAt.After(item.EndedAt) && d.plain(c) && halted(d.owner()) == ""
 		switch {
-		case !known && !c.CreatedAt.After(item.LateUntil):
+		case !known && d.late(c):
 			d.baseline(c, record.Late)
 		case !known && !obeyed:
 			d.baseline(c, record.Unauthorized)

@@ -75,13 +75,18 @@ func (d *decider) atFirstSight(c workitem.Comment) bool {
 // fresh deals with a comment of a known item that has no row yet.
 func (d *decider) fresh(c workitem.Comment) {
 	switch {
-	case !c.CreatedAt.After(d.rec().Item.LateUntil):
+	case d.late(c):
 		d.do(record.Baseline{Note: record.NoteOf(c), Outcome: record.Late})
 	case d.selfAuthored(c), !d.f.Policy.Authorized(c.Author):
 		d.drop(c)
 	default:
 		d.obey(c)
 	}
+}
+
+// late says that a comment without a row was dealt with before.
+func (d *decider) late(c workitem.Comment) bool {
+	return d.rec().Item.Late(c.CreatedAt, c.Surface == workitem.Inline)
 }
 
 // drop baselines what is not obeyed and says why (A1, A2, A3).

@@ -35,7 +35,7 @@ func (c FirstSeen) apply(r *Record) (bool, error) {
 	}
 	r.Item.FirstSeenAt = c.At
 	if !r.Item.EndedAt.IsZero() { // reopened: what was before the ending is history (P8)
-		r.Item.EndedAt, r.Item.LateUntil = time.Time{}, time.Time{}
+		r.Item.EndedAt, r.Item.LateUntil, r.Item.InlineUntil = time.Time{}, time.Time{}, time.Time{}
 		r.Item.Control = nil
 		r.Item.Spawn = Spawn{N: r.Item.Spawn.N}
 	}

@@ -53,7 +53,16 @@ type Item struct {
 	// LateUntil is the time of the newest comment row that was removed; a comment
 	// at or below it without a row is baselined as late.
 	LateUntil time.Time `json:"lateUntil,omitzero"`
+	// InlineUntil is when an earlier release looked last that did not read inline
+	// review comments: those up to then without a row are late as well.
+	InlineUntil time.Time `json:"inlineUntil,omitzero"`
 	Counts    Counts    `json:"counts,omitzero"`
+}
+
+// Late reports whether a comment without a row was dealt with before the ledger
+// can tell.
+func (i Item) Late(at time.Time, inline bool) bool {
+	return !at.After(i.LateUntil) || inline && !at.After(i.InlineUntil)
 }
 
 // Known reports whether the item's first sight was committed.
