@@ -103,6 +103,10 @@ var alone = []struct {
 		why:   "one transport is the only way out and the only place that sets a token (P9); localapi's dials nothing but the control socket",
 	},
 	{
+		what: "the YAML library", pkgs: []string{"config", "source/inbox"}, found: imports("github.com/goccy/go-yaml"),
+		why: "one package knows the keys of the configuration and what is wrong with them; the other one its own front matter",
+	},
+	{
 		what: "the end of the process", pkgs: []string{"cmd/the-loop"}, found: names("os.Exit", "log.Fatal", "log.Fatalf", "log.Fatalln", "syscall.Exit"),
 		why: "what is open would stay open; cmd chooses the exit code",
 	},

@@ -56,7 +56,7 @@ type Item struct {
 	// InlineUntil is when an earlier release looked last that did not read inline
 	// review comments: those up to then without a row are late as well.
 	InlineUntil time.Time `json:"inlineUntil,omitzero"`
-	Counts    Counts    `json:"counts,omitzero"`
+	Counts      Counts    `json:"counts,omitzero"`
 }
 
 // Late reports whether a comment without a row was dealt with before the ledger

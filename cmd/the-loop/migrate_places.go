@@ -7,9 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
-
-	"github.com/goccy/go-yaml"
 
 	"theloop/config"
 	"theloop/eventlog"
@@ -80,47 +77,19 @@ type earlier struct {
 	events *eventlog.Log
 }
 
-// oldKeys are what the configuration of an earlier release says of its state.
-// They are read by themselves: the poller does not start with some of them.
-type oldKeys struct {
-	State   struct{ Root string }
-	Polling struct {
-		StateFile string `yaml:"stateFile"`
-	}
-	Routing  oldRouting
-	Webhooks struct {
-		GhWebhook struct{ Routing oldRouting } `yaml:"ghWebhook"`
-	}
-}
-
-type oldRouting struct {
-	RegistryDir string `yaml:"registryDir"`
-}
-
-// earlier reads the configuration for what an import needs. Keys that only keep
-// the poller from starting do not keep records from being brought over.
+// earlier reads the configuration for what an import needs.
 func (d *deps) earlier(g *Global, from string) (earlier, error) {
 	file, err := d.configFile(g)
 	if err != nil {
 		return earlier{}, err
 	}
-	var old oldKeys
-	if data, err := os.ReadFile(file); err == nil {
-		_ = yaml.Unmarshal(data, &old) // what it holds besides is no matter here
-	}
-	cfg, _, err := config.Load(file)
-	var invalid *config.InvalidError
-	if errors.As(err, &invalid) && !slices.ContainsFunc(invalid.Problems, func(p config.Problem) bool {
-		return p.Key != "polling.stateFile" && p.Key != "webhooks.ghWebhook.routing"
-	}) {
-		cfg, _, err = config.Parse(file, nil)
-		cfg.State.Root = firstOf(old.State.Root, cfg.State.Root)
-	}
+	old, err := config.LoadEarlier(file)
 	if err != nil {
 		return earlier{}, err
 	}
+	cfg := old.Config
 	if from == "" {
-		from = d.stateFile(old.Polling.StateFile)
+		from = d.stateFile(old.StateFile)
 	}
 	e := earlier{places: migrate.Places{Cwd: d.cwd}}
 	for _, path := range []struct {
@@ -129,7 +98,7 @@ func (d *deps) earlier(g *Global, from string) (earlier, error) {
 	}{
 		{&e.root, cfg.State.Root},
 		{&e.places.From, from},
-		{&e.places.Registry, firstOf(old.Routing.RegistryDir, old.Webhooks.GhWebhook.Routing.RegistryDir)},
+		{&e.places.Registry, old.RegistryDir},
 	} {
 		if path.text == "" {
 			continue
