@@ -42,7 +42,15 @@ func (c *collection) wasDelivered(ref workitem.Ref, id string) bool {
 // session's own item, so that it is not sent once more.
 func (c *collection) resolve() {
 	counted := map[string]bool{}
-	for _, s := range c.subjects {
+	for _, key := range c.keys() {
+		if ref, err := workitem.ParseRef(key); err != nil || len(c.delivered[tracker(ref)]) == 0 {
+			continue
+		}
+		s := c.take(key)
+		if s == nil {
+			delete(c.lone, key) // it is listed
+			continue
+		}
 		p, _ := parsePoll(s.doc["poll"])
 		for _, ids := range [][]string{p.seen, p.gaveUp, sortedKeys(p.attempts)} {
 			for _, id := range ids {
@@ -54,7 +62,7 @@ func (c *collection) resolve() {
 	}
 	for _, g := range c.given {
 		key := tracker(g.to) + " " + sameComment(g.id)
-		if s := c.subjects[g.to.Key()]; s != nil && !counted[key] && isObject(s.doc["poll"]) {
+		if s := c.find(g.to.Key()); s != nil && !counted[key] && isObject(s.doc["poll"]) {
 			counted[key] = true
 			s.told = append(s.told, g.id)
 		}

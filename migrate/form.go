@@ -19,15 +19,15 @@ type form struct {
 
 // compare returns the form of what stood, against what would be written.
 func compare(stood, written json.RawMessage) *form {
+	if isObject(stood) && isObject(written) {
+		s, _ := asObject(stood)
+		w, _ := asObject(written)
+		return compareObjects(s, w)
+	}
 	if equalJSON(stood, written) {
 		return nil
 	}
-	if !isObject(stood) || !isObject(written) {
-		return &form{Value: stood, Was: digest(written)}
-	}
-	s, _ := asObject(stood)
-	w, _ := asObject(written)
-	return compareObjects(s, w)
+	return &form{Value: stood, Was: digest(written)}
 }
 
 func compareObjects(stood, written object) *form {

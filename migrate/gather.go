@@ -1,6 +1,7 @@
 package migrate
 
 import (
+	"os"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +37,11 @@ func (s *subject) sealed() bool {
 // collection is what all files say.
 type collection struct {
 	subjects map[string]*subject
-	report   *Report
+	// lone holds, by key, the files of records that nothing else is said about.
+	// There may be a hundred thousand of them: each is read again when its turn
+	// comes, and not held meanwhile.
+	lone   map[string]string
+	report *Report
 	// delivered holds, by tracker, the comments that sessions were given.
 	delivered map[string]map[string]bool
 	given     []given
@@ -50,7 +55,7 @@ type given struct {
 
 // gather reads every file. Those that win come first.
 func gather(sources []source, r *Report, progress Progress) *collection {
-	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}}
+	c := &collection{subjects: map[string]*subject{}, lone: map[string]string{}, report: r, delivered: map[string]map[string]bool{}}
 	for i, s := range sources {
 		c.read(s)
 		progress(Reading, i+1, len(sources))
@@ -109,13 +114,68 @@ func (c *collection) bad(f file, about string, bad *fault) {
 	c.invalid(f.path, lineOf(f.data, bad.at), about+reason)
 }
 
+// subject returns what is known of an item, to be added to.
 func (c *collection) subject(ref workitem.Ref) *subject {
-	s := c.subjects[ref.Key()]
+	s := c.find(ref.Key())
 	if s == nil {
 		s = &subject{ref: ref}
 		c.subjects[ref.Key()] = s
 	}
 	return s
+}
+
+// find returns what is known of an item, nil when that is nothing.
+func (c *collection) find(key string) *subject {
+	if path, is := c.lone[key]; is {
+		delete(c.lone, key)
+		if s := c.again(key, path); s != nil {
+			c.subjects[key] = s
+		}
+	}
+	return c.subjects[key]
+}
+
+// again reads a record that is all there is about an item once more; nil, and
+// the file is listed, when it is not what it was.
+func (c *collection) again(key, path string) *subject {
+	info, err := os.Stat(path)
+	var data []byte
+	if err == nil {
+		data, err = readFile(path)
+	}
+	if err == nil {
+		doc, _, _ := parse(data)
+		if ref, bad := refOf(doc["ref"]); bad == nil && ref.Key() == key {
+			return &subject{ref: ref, doc: doc, file: path, modified: info.ModTime()}
+		}
+	}
+	c.invalid(path, 0, "it was changed while it was imported: import again")
+	return nil
+}
+
+// take returns what is known of an item, at its turn. A record that is all there
+// is about it is not kept.
+func (c *collection) take(key string) *subject {
+	if path, is := c.lone[key]; is {
+		return c.again(key, path)
+	}
+	return c.subjects[key]
+}
+
+// keys are those of all items.
+func (c *collection) keys() []string {
+	return slices.Sorted(func(yield func(string) bool) {
+		for key := range c.subjects {
+			if !yield(key) {
+				return
+			}
+		}
+		for key := range c.lone {
+			if !yield(key) {
+				return
+			}
+		}
+	})
 }
 
 // onlyThat stands before the fault of a part that does not spoil the rest.

@@ -126,13 +126,15 @@ type importer struct {
 }
 
 func (in *importer) run(ctx context.Context) error {
-	keys := sortedKeys(in.b.all.subjects)
+	keys := in.b.all.keys()
 	for i, key := range keys {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("import: stopped after %d of %d items; import again to go on: %w", i, len(keys), err)
 		}
-		if err := in.item(ctx, in.b.build(in.b.all.subjects[key])); err != nil {
-			return err
+		if s := in.b.all.take(key); s != nil {
+			if err := in.item(ctx, in.b.build(s)); err != nil {
+				return err
+			}
 		}
 		if len(in.batch) >= batchItems || in.rows >= batchRows {
 			if err := in.flush(ctx); err != nil {

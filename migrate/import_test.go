@@ -2,6 +2,7 @@ package migrate_test
 
 import (
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -297,4 +298,35 @@ func TestReportAsJSON(t *testing.T) {
 	}
 	same(t, "report", `{"imported":0,"unchanged":0,"conflicts":[],"invalid":[],"merged":[],`+
 		`"sessions":{"live":0,"gone":0,"foreign":0,"adopt":[],"left":[]},"links":0,"firstSight":[],"retries":[],"dryRun":false}`, string(text))
+}
+
+// Records are read a second time when their turn comes: one that is not what it
+// was then is listed, and the others are imported.
+func TestChangedWhileItIsImported(t *testing.T) {
+	for name, change := range map[string]func(path string) error{
+		"removed":  os.Remove,
+		"torn":     func(path string) error { return os.WriteFile(path, []byte(`{"ref":`), 0o600) },
+		"another":  func(path string) error { return os.WriteFile(path, []byte(`{"ref":"github:octo/repo#9"}`), 0o600) },
+		"a folder": func(path string) error { return errors.Join(os.Remove(path), os.Mkdir(path, 0o700)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.file("portable/1.json", `{"ref":"github:octo/repo#1","poll":{"seenComments":["a"]}}`)
+			second := w.file("portable/2.json", `{"ref":"github:octo/repo#2","poll":{"seenComments":["a"]}}`)
+			w.file("portable/3.json", `{"ref":"github:octo/repo#3","poll":{"seenComments":["a"]}}`)
+			r := w.imports(func(o *migrate.ImportOptions) {
+				o.Progress = func(step migrate.Step, done, _ int) {
+					if step == migrate.Importing && done == 1 {
+						if err := change(second); err != nil {
+							t.Fatal(err)
+						}
+					}
+				}
+			})
+			same(t, "invalid", []migrate.Invalid{{File: second, Reason: "it was changed while it was imported: import again"}}, r.Invalid)
+			if r.Imported != 2 || w.record("github:octo/repo#2").Item.Known() {
+				t.Errorf("report: %+v", r)
+			}
+		})
+	}
 }

@@ -180,7 +180,15 @@ func equalJSON(a, b json.RawMessage) bool {
 	if len(a) == 0 || len(b) == 0 {
 		return len(a) == len(b)
 	}
-	return bytes.Equal(a, b) || reflect.DeepEqual(loose(a), loose(b))
+	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b)) || reflect.DeepEqual(loose(a), loose(b))
+}
+
+// compact is a value without the white space around its parts: most that say the
+// same differ in nothing else.
+func compact(raw json.RawMessage) []byte {
+	var b bytes.Buffer
+	_ = json.Compact(&b, raw) // it was read before
+	return b.Bytes()
 }
 
 func loose(raw json.RawMessage) (value any) {

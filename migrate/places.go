@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -93,14 +94,14 @@ func scan(p Places) (found []source, invalid []Invalid, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := map[string]bool{}
+	seed, seen := maphash.MakeSeed(), map[uint64]bool{} // of paths that are a hundred thousand maybe
 	for _, at := range places {
 		sources, err := at.files()
 		if err != nil {
 			invalid = append(invalid, Invalid{File: at.path, Reason: plainError(err)})
 		}
 		for _, s := range sources {
-			if id := identity(s.path); !seen[id] {
+			if id := maphash.String(seed, identity(s.path)); !seen[id] {
 				seen[id] = true
 				found = append(found, s)
 			}

@@ -30,7 +30,11 @@ func (c *collection) portable(f file, doc object) {
 	if _, bad = parseControl(doc["control"]); bad != nil {
 		c.bad(f, onlyThat, bad.in("control"))
 	}
-	s := c.subject(ref)
+	s := c.find(ref.Key())
+	if s == nil {
+		c.lone[ref.Key()] = f.path
+		return
+	}
 	if s.doc == nil {
 		s.ref, s.doc, s.file, s.modified = ref, doc, f.path, f.modified
 		return
@@ -109,7 +113,10 @@ func (c *collection) polls(f file, doc object) {
 		c.bad(f, "", bad.in("items"))
 		return
 	}
-	before := maps.Clone(c.subjects)
+	before := map[string]bool{}
+	for _, key := range c.keys() {
+		before[key] = true
+	}
 	for _, key := range sortedKeys(items) {
 		ref, err := workitem.ParseRef(key)
 		if err != nil {
@@ -120,8 +127,8 @@ func (c *collection) polls(f file, doc object) {
 			c.bad(f, "", bad.in("items", key))
 			continue
 		}
-		s := c.subjects[ref.Key()]
-		if s != nil && before[ref.Key()] == nil && s.file == f.path { // another spelling of it in this file
+		s := c.find(ref.Key())
+		if s != nil && !before[ref.Key()] && s.file == f.path { // another spelling of it in this file
 			s.doc = mergeDocs(s.doc, object{"poll": items[key]})
 			c.twice(ref, f.path, f.path)
 			continue

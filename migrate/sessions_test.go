@@ -105,6 +105,9 @@ func TestDeliveriesCountWhereTheyAreCounted(t *testing.T) {
 			t.Errorf("%s of %s: %+v", c.id, c.ref, row)
 		}
 	}
+	if rec := w.record("github:octo/repo#1"); rec.Comments.Len() != 3 {
+		t.Errorf("what its pull request counts is counted on it as well: %+v", rec.Comments.All())
+	}
 	if rec := w.record("github:octo/repo#5"); rec.Comments.Len() != 0 || rec.Item.Known() {
 		t.Errorf("an item without a poll section: %+v", rec)
 	}
