@@ -41,6 +41,10 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 		return Unknown, fmt.Errorf("adopt %s: %w", a.Ref, p.look.Err)
 	case record.PaneNone, record.PaneAbsent:
 		return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s", a.Ref, p.name)
+	case record.PaneDead:
+		if !row.Open() { // an open row would count as started, and nothing runs
+			return Dropped, fmt.Errorf("adopt %s: what ran in tmux session %s has ended; a start brings it up again", a.Ref, p.name)
+		}
 	case record.PaneForeign:
 		if anothers := p.look.Owner != "" && p.look.Owner != p.owner && !p.leftBehind(); !a.Force || anothers {
 			return Dropped, fmt.Errorf("adopt %s: %s has the name of its session", a.Ref, p.pane.Holder)

@@ -175,6 +175,13 @@ func TestAdopt(t *testing.T) {
 			w.tmux.add(tmux.Look{State: tmux.Live, Name: "loop-github-octo-repo-15", Owner: "ffffffff-0123456789abcdef"})
 		}, Dropped, 0, "ffffffff"},
 		{"nothing there", true, func(*world) {}, Dropped, 0, "no tmux session"},
+		{"ended, its row closed, on the operator's word", true, func(w *world) {
+			w.live().look.State = tmux.Dead
+			w.ledger.put(octoRef, record.SetStatus{Status: record.Shut, At: w.clock.Now()})
+		}, Dropped, 0, "has ended"},
+		{"our mark, ended by now, no row", false, func(w *world) {
+			w.tmux.add(tmux.Look{State: tmux.Dead, Name: "loop-github-octo-repo-15", Owner: octoOwner, HarnessSession: sessionID})
+		}, Dropped, 0, "has ended"},
 		{"silent", false, func(w *world) { w.live(); w.tmux.silent = true }, Unknown, 0, "did not answer"},
 		{"it changes meanwhile", false, func(w *world) { unmarked(w); w.tmux.script["adopt"] = []string{"skip"} }, Unknown, 0, "no longer"},
 		{"paused: it stays so", false, func(w *world) {

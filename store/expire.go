@@ -73,7 +73,7 @@ func expired(rec record.Record, before time.Time) (after record.Record, removed 
 
 // ForgetAll is what a person asks for: it forgets the items, all or, when one
 // cannot be forgotten, none. An ended item leaves its tombstone (P8), an open
-// one nothing but its closed session row, so that it is seen for the first time
+// one nothing but a closed session row, so that it is seen for the first time
 // again. An item that the ledger does not know, or whose session row is not
 // closed, is an error that names it.
 func (l *Ledger) ForgetAll(ctx context.Context, refs []workitem.Ref) error {
@@ -118,5 +118,16 @@ func (l *Ledger) planForget(ctx context.Context, ref workitem.Ref) ([]row, error
 		_, rows, err := Write{ref, rec.Item.Rev, []record.Change{record.Forget{}}}.plan(key, rec)
 		return rows, err
 	}
-	return diff(key, rec, record.Record{Session: rec.Session})
+	return diff(key, rec, record.Record{Session: l.bygone(rec)})
+}
+
+// bygone is the session row that outlives a forgotten item. An item that has had a
+// session, and has no row of it, leaves one: the numbers of its spawns begin anew
+// with the next first sight, and what a pane that was kept has in its ring by then
+// must not prove them (D5).
+func (l *Ledger) bygone(rec record.Record) *record.Session {
+	if rec.Session != nil || rec.Item.Spawn.N == 0 {
+		return rec.Session
+	}
+	return &record.Session{Status: record.Shut, CreatedAt: rec.Item.FirstSeenAt, EndedAt: l.opts.Now().UTC()}
 }

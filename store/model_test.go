@@ -56,7 +56,9 @@ func (m *model) reopen() {
 		m.check()
 		m.ok(m.l.Close())
 	}
-	l, err := store.Open(m.t.Context(), options(m.path))
+	opts := options(m.path)
+	opts.Now = func() time.Time { return noon }
+	l, err := store.Open(m.t.Context(), opts)
 	m.ok(err)
 	m.l = l
 }
@@ -192,6 +194,9 @@ func (m *model) forget(t *rapid.T) {
 	for _, r := range refs {
 		rec := m.records[r.Key()]
 		next := record.Record{Session: rec.Session}
+		if rec.Session == nil && rec.Item.Spawn.N > 0 { // its panes are of a life before
+			next.Session = &record.Session{Status: record.Shut, CreatedAt: rec.Item.FirstSeenAt, EndedAt: noon}
+		}
 		if rec.Item.Rev > 0 && !rec.Session.Open() && !rec.Item.EndedAt.IsZero() {
 			var err error
 			next, _, err = record.Apply(rec, []record.Change{record.Forget{}})

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+	"time"
 
 	bolt "go.etcd.io/bbolt"
 
@@ -74,6 +75,26 @@ func TestReleaseBesideABadRow(t *testing.T) {
 	back, err := l.Release(t.Context(), []record.Held{held(1, "IC_9"), held(2, "IC_9")})
 	wantRowError(t, err, "comments", "github:octo/repo#1\x00IC_9")
 	same(t, "what came back", []record.Held{held(2, "IC_9")}, back)
+}
+
+// An open item that is forgotten begins to number its spawns anew. If it had one and
+// has no row of it any more (a cleanup), it leaves a row that says so: what a kept
+// pane's ring holds proves none of the new ones (D5).
+func TestForgottenSpawnsProveNothing(t *testing.T) {
+	l := storetest.Open(t)
+	for n := 1; n <= 2; n++ {
+		commit(t, l, ref(n), observe(ref(n), "s1"), record.FirstSeen{At: noon})
+	}
+	commit(t, l, ref(1), record.Command{Control: record.Control{Command: "start", Source: "cli"}}, record.QueueSpawn{DeliveryID: record.SpawnDeliveryID(ref(1), 1), Run: "run-1"},
+		record.Deliver{})
+	must(t, l.ForgetAll(t.Context(), append(refs()[:0], ref(1), ref(2))))
+	if rec := get(t, l, ref(2)); rec.Session != nil {
+		t.Errorf("an item that had no session leaves %+v", rec.Session)
+	}
+	commit(t, l, ref(1), observe(ref(1), "s1"), record.FirstSeen{At: time.Now().Add(time.Second)})
+	if rec := get(t, l, ref(1)); rec.Session.Open() || !rec.Bygone() {
+		t.Errorf("after a forget the session row is %+v, first seen %s", rec.Session, rec.Item.FirstSeenAt)
+	}
 }
 
 // TestForgetAll: an ended item leaves its tombstone and its session row, an
