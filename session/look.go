@@ -116,8 +116,12 @@ func (p place) judge(row *record.Session, bygone bool) record.Pane {
 	if l.State == tmux.Dead {
 		state = record.PaneDead
 	}
+	ring := l.Ring
+	if bygone && row != nil && state == record.PaneDead && (row.Identity == "" || row.Identity == l.Identity) {
+		ring = nil // the life that the item was forgotten with: its marks are of other deliveries (D5)
+	}
 	return record.Pane{
-		State: state, ID: l.PaneID, Identity: l.Identity, Ring: l.Ring,
+		State: state, ID: l.PaneID, Identity: l.Identity, Ring: ring,
 		HarnessSessionID: l.HarnessSession, Adoptable: true,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -418,6 +419,33 @@ func TestLook(t *testing.T) {
 	w.tmux.panes = nil
 	if p := w.host.Look(t.Context(), octoRef, rec); p.State != record.PaneNone {
 		t.Errorf("another machine's row: %+v", p)
+	}
+}
+
+// D5: what the pane of a forgotten life holds proves nothing of what is sent since;
+// what reached it in a later life does.
+func TestARingOfALifeBefore(t *testing.T) {
+	shut := record.Session{Status: record.Shut, Identity: "1/2/3"}
+	for _, c := range []struct {
+		title  string
+		look   tmux.Look
+		row    *record.Session
+		bygone bool
+		seen   bool
+	}{
+		{"of the life that was closed", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, true, false},
+		{"of a life nobody remembers", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &record.Session{Status: record.Shut}, true, false},
+		{"of a later life, killed before its row", tmux.Look{State: tmux.Dead, Identity: "1/2/4"}, &shut, true, true},
+		{"not forgotten", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, false, true},
+		{"live", tmux.Look{State: tmux.Live, Identity: "1/2/3"}, &shut, true, true},
+		{"another machine's row", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, nil, true, true},
+	} {
+		c.look.Owner, c.look.Ring = octoOwner, []string{record.Mark("poll-spawn-github-octo-repo-15-1")}
+		pane := place{owner: octoOwner, look: c.look}.judge(c.row, c.bygone)
+		proof := record.Judge(record.Delivery{DeliveryID: "poll-spawn-github-octo-repo-15-1"}, pane, time.Now())
+		if len(pane.Ring) > 0 != c.seen || (proof == record.ProvedSent) != c.seen && c.look.State == tmux.Dead {
+			t.Errorf("%s: ring %q, a spawn of that number is judged %s", c.title, pane.Ring, proof)
+		}
 	}
 }
 
