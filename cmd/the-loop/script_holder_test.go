@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"theloop/lock"
@@ -14,7 +15,9 @@ import (
 // holder is another program that holds what the-loop wants, until it is told to
 // stop:
 //
-//	holder lock PIDFILE COMMAND [TEXT]   the run lock; TEXT is put into the pidfile
+//	holder lock PIDFILE COMMAND [TEXT]   the run lock; TEXT is put into the pidfile,
+//	                                     $PID in it is its own, $VICTIM what victim.pid
+//	                                     holds, $NL a newline
 //	holder ledger FILE                   the ledger
 //
 // It makes a file holder.ready once it has it.
@@ -39,6 +42,17 @@ func hold(args []string) error {
 	return release()
 }
 
+func spelledInPidfile(name string) string {
+	switch name {
+	case "VICTIM":
+		pid, _ := os.ReadFile("victim.pid") // without it the pidfile names nobody
+		return strings.TrimSpace(string(pid))
+	case "NL":
+		return "\n"
+	}
+	return fmt.Sprint(os.Getpid())
+}
+
 func grab(ctx context.Context, args []string) (release func() error, err error) {
 	switch {
 	case len(args) >= 3 && args[0] == "lock":
@@ -47,7 +61,7 @@ func grab(ctx context.Context, args []string) (release func() error, err error) 
 			return nil, err
 		}
 		if len(args) == 4 { // over what Acquire wrote, into the locked file itself
-			text := os.Expand(args[3], func(string) string { return fmt.Sprint(os.Getpid()) })
+			text := os.Expand(args[3], spelledInPidfile)
 			err = os.WriteFile(args[1], []byte(text), 0o600)
 		}
 		return l.Release, err
