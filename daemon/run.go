@@ -69,9 +69,6 @@ func (s *service) warn(warnings []config.Problem) {
 	for _, w := range warnings {
 		s.o.Log.Warn(w.String())
 	}
-	if s.current().poller.Policy.Empty() {
-		s.o.Log.Warn("routing.authorizedUsers is empty: nobody's words are obeyed; add the logins that may give input")
-	}
 	for _, odd := range oddities(s.cfg, s.o) {
 		s.o.Log.Warn(odd)
 	}
