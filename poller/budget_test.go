@@ -234,6 +234,13 @@ func TestAHarnessThatExitsAtOnceIsGivenUp(t *testing.T) {
 	w.say(ref, "octocat", "the-loop start")
 	w.cycle()
 	w.wantQueued("spawn poll-spawn-github-octo-repo-1-4")
+	w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Deliver{}, record.Serve{},
+		record.PutSession{Session: record.Session{Status: record.Active, Host: "here", CreatedAt: w.now, Identity: "life-1"}})
+	w.pane(ref, record.PaneLive, "life-1")
+	w.cycle()
+	if s := w.records[ref.Key()].Item.Spawn; s.Attempts != 1 {
+		t.Errorf("a session that is up has reset the budget: %+v", s)
+	}
 }
 
 // B6: once a session came up, its end does not start it again for ever.

@@ -171,7 +171,7 @@ func TestAnIncompleteListingClosesNothing(t *testing.T) {
 	_ = other
 }
 
-// P8: ended → its session closed → gone → forgotten but for the tombstone.
+// P8, story 14: ended → its session closed → gone → forgotten but for the tombstone.
 func TestAClosedItemEndsInOrder(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
@@ -185,7 +185,7 @@ func TestAClosedItemEndsInOrder(t *testing.T) {
 	w.cycle()
 	w.wantQueued("close close")
 	if w.records[ref.Key()].Item.Sealed() {
-		t.Fatal("forgotten before its session was gone") // story 14
+		t.Fatal("forgotten before its session was gone")
 	}
 	w.change(ref, record.SetStatus{Status: record.Shut, At: w.now})
 	w.pane(ref, record.PaneDead, "life-1")

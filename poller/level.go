@@ -27,6 +27,16 @@ func (d *decider) level() {
 		d.once(DoClose, "not started")
 	case d.lives() && !d.closing():
 		d.do(record.Serve{})
+		d.spareSpawn()
+	}
+}
+
+// spareSpawn gives the attempt of a spawn back that never started and is in nobody's
+// hands, when the session came up another way (B8).
+func (d *decider) spareSpawn() {
+	if spawn := d.rec().Item.Spawn.Delivery; spawn.InHand() && !spawn.Started() && !d.f.Held[spawn.DeliveryID] {
+		d.takenUp(spawn)
+		d.do(record.Release{DeliveryID: spawn.DeliveryID})
 	}
 }
 

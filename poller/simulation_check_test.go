@@ -64,6 +64,9 @@ func (s *sim) hear(t *task, p *terminal) {
 		s.fail("I5: a pane is told %q by %q", c.Body, c.Author.Login)
 	}
 	key := t.e.Ref.Key()
+	if t.session() != t.e.Ref && s.forge.links[key].ForeignHead {
+		s.fail("I5: what is said on a stranger's fork reaches %s", t.session())
+	}
 	if s.heard[id] == 0 && !s.rearmed[id] {
 		if c.Position().Compare(s.newest[key]) < 0 {
 			s.fail("I7: %s came after %s", id, s.newest[key].ID)
@@ -112,8 +115,12 @@ func (s *sim) checkChanges(ref workitem.Ref, rec record.Record, applied []record
 		case record.Settle:
 			s.checkSettled(ref, after, c)
 		case record.End:
-			if s.src.items[s.src.find(ref)].State != workitem.Closed {
-				s.fail("I8: %s is open and was ended", ref)
+			if s.src.items[s.src.find(ref)].State != workitem.Closed || s.src.listErr != nil {
+				s.fail("I8: %s was ended: it is open, or its source was not listed", ref)
+			}
+		case record.PutLink:
+			if was := before.Link; was != nil && !was.Ended && was.Target != c.Link.Target {
+				s.fail("P3: %s was linked to %s and is linked to %s", ref, was.Target, c.Link.Target)
 			}
 		}
 	}

@@ -20,8 +20,20 @@ import (
 
 // What the protocol promises, whatever people say and do on a tracker and
 // whatever happens between any two steps of the poller and its workers: kills,
-// stops, disks and tmux servers that do not answer. The promises I1 to I11 are in
-// simulation_check_test.go, workers and tmux in simulation_work_test.go.
+// stops, disks and tmux servers that do not answer. Workers and tmux are in
+// simulation_work_test.go, pull requests in simulation_pull_test.go, the promises I1
+// to I11 in simulation_check_test.go:
+//
+//   - delivered, settled for a reason that is so, or given up with one notice:
+//     checkRow, checkSettled, checkGiveUp, post
+//   - never twice while the pane lives, and a repeat says so: hear
+//   - nothing of a stranger or of an agent reaches a session or a control record:
+//     hear, checkStart, checkCommand, checkEffect
+//   - attempts within the budget, spent on what started alone: checkRows
+//   - no livelock, and quiet is a fixpoint: rest
+//   - a command once, the last one of a thread wins: checkCommand
+//   - in the order of the thread, and of the session: hear, checkStart, checkOrder
+//   - no closure from a listing that failed: checkChanges
 func TestTheProtocolUnderEverything(t *testing.T) {
 	for range soak() {
 		rapid.Check(t, func(rt *rapid.T) {

@@ -308,7 +308,7 @@ func TestAnItemOfTheListingThatCannotBeReadIsNoAbsence(t *testing.T) {
 	}
 }
 
-// B9: the ledger is read before what is in flight, and that before tmux: a worker
+// B9, story 6: the ledger is read before what is in flight, and that before tmux: a worker
 // that ends in between is seen by the commit at the latest.
 func TestTheFactsAreReadInTheirOrder(t *testing.T) {
 	w := newWorld(t)

@@ -26,6 +26,8 @@ type world struct {
 	// beforeCommit runs once, before the next commit: what else writes meanwhile.
 	beforeCommit func()
 	commitErr    error
+	// answerLost lets a commit take effect and fail all the same.
+	answerLost bool
 	// short lets a commit apply everything but its last change.
 	short bool
 	// onLook runs at each look at tmux, before it answers.
@@ -141,6 +143,9 @@ func (w *world) Commit(ctx context.Context, ref workitem.Ref, rev uint64, change
 	if len(applied) > 0 {
 		w.commits++
 		w.records[ref.Key()] = after
+	}
+	if w.answerLost {
+		return nil, record.ErrUnknown
 	}
 	return applied, nil
 }
