@@ -221,7 +221,7 @@ func asksTmux(rec record.Record) bool {
 	if rec.Session != nil || rec.Item.Spawn.N > 0 || rec.Item.Control != nil {
 		return true
 	}
-	return len(rec.Comments.Pending()) > 0
+	return len(rec.Comments.Pending()) > 0 || underWay(rec)
 }
 
 // act puts the effects of a committed decision into their queues and tells of

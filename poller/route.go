@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"slices"
 	"time"
 
 	"theloop/policy"
@@ -69,9 +70,25 @@ func Route(r Routing) (to Target, link *record.Link) {
 }
 
 // independent says of a pull request without a recorded target that it stands for
-// itself: it has a session, or was told to have one or none.
+// itself: it has a session, or one may be on its way, or it was told to have one or
+// none.
 func independent(rec record.Record, host string) bool {
-	return conversation(rec, host).Open() || rec.Item.Control != nil && rec.Item.EndedAt.IsZero()
+	return conversation(rec, host).Open() || underWay(rec) || rec.Item.Control != nil && rec.Item.EndedAt.IsZero()
+}
+
+// underWay says of an item whose words go nowhere else that a session of its own may
+// be coming up, or live, without a row: something was queued that brings one up, and
+// did not fail for good.
+func underWay(rec record.Record) bool {
+	if rec.Session != nil && !rec.Bygone() {
+		return false
+	}
+	if spawn := rec.Item.Spawn; spawn.DeliveryID != "" && !spawn.GaveUp {
+		return true
+	}
+	return slices.ContainsFunc(rec.Comments.All(), func(row record.Comment) bool {
+		return row.DeliveryID != "" && (row.State == record.Pending || row.State == record.Delivered)
+	})
 }
 
 // linked reports whether a link is recorded that still counts: that of an open

@@ -75,3 +75,40 @@ func TestATargetsPaneIsNoVerdictOnThePullRequestsOwnSpawn(t *testing.T) {
 		t.Errorf("its spawn is %+v, told of %d recoveries", got, w.told("poll.recovered"))
 	}
 }
+
+// P3, I4: a pull request that is having a session of its own is nobody else's, also
+// while its ledger has no row of it: the answer to its start was lost, and what it
+// closes was edited meanwhile.
+func TestASessionOnItsWayIsNotLeftBehindByALink(t *testing.T) {
+	for _, by := range []string{"by itself", "by a comment"} {
+		t.Run(by, func(t *testing.T) {
+			w := newWorld(t)
+			w.policy.RequireStart = false
+			f := w.forged()
+			item := w.open(1, "octocat")
+			w.cycle()
+			w.bringUp(item)
+			w.max = 1
+			pull := w.pull(f, 7, "octocat", workitem.Links{})
+			w.cycle() // there is no room for it yet
+			w.max = 8
+			start, id := record.Start{On: record.OnNewPane, Until: w.now.Add(61 * time.Second)}, record.SpawnDeliveryID(pull, 1)
+			if by == "by a comment" {
+				start.Comment = w.review(pull, "octocat", "hello")
+				id = record.CommentDeliveryID(start.Comment)
+			}
+			w.cycle()
+			w.wantFor(map[string]string{"by itself": "spawn ", "by a comment": "deliver "}[by] + id + ": #7 for #7")
+			w.change(pull, start)
+			f.links[pull.Key()] = workitem.Links{Closes: []workitem.Ref{item}}
+			w.pane(pull, record.PaneLive, "life-9", id)
+			w.touch(pull)
+			w.cycle()
+			w.cycle()
+			w.wantFor("adopt adopt: #7 for #7")
+			if link := w.records[pull.Key()].Link; link != nil {
+				t.Errorf("linked to %s", link.Target)
+			}
+		})
+	}
+}
