@@ -31,6 +31,7 @@ type tracker struct {
 //	github closes OWNER/REPO#N [OWNER/REPO#M…] what a pull request closes
 //	github label OWNER/REPO#N [LABEL…]
 //	github close|reopen OWNER/REPO#N
+//	github rename OWNER/REPO OWNER/REPO       the old name redirects
 //	github fail STATUS PATH [MESSAGE]         until `github repair`
 //	github limit SECONDS PATH                 until `github repair`: too many requests; requests before it are forgotten
 //	github hang PATH                          until `github repair`; requests before it are forgotten
@@ -99,6 +100,7 @@ var githubVerbs = map[string]githubVerb{
 	}},
 	"close":  {1, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) { s.CloseIssue(itemOf(ts, args[0])) }},
 	"reopen": {1, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) { s.ReopenIssue(itemOf(ts, args[0])) }},
+	"rename": {2, func(_ *testscript.TestScript, s *tracker, _ bool, args []string) { s.RenameRepo(args[0], args[1]) }},
 	"fail": {2, func(ts *testscript.TestScript, s *tracker, _ bool, args []string) {
 		status, err := strconv.Atoi(args[0])
 		ts.Check(err)

@@ -19,7 +19,7 @@ type sessionsLinkPRCmd struct {
 func (sessionsLinkPRCmd) Help() string {
 	return `What is said on a pull request goes into the session of the issue that GitHub says it closes. Where it says nothing, or
 the wrong thing, this says it: from now on, label or not, until the pull request ends. What was said on it since the session
-began is sent at once. Commands on it are then the item's.
+began, and nobody has dealt with, is sent at once. Commands on it are then the item's.
 
 Example: the-loop sessions link-pr github:octo/repo#15 github:octo/repo#21
 
