@@ -13,6 +13,9 @@ import (
 
 // link records, on a person's word, whose session a pull request belongs to.
 func (s *service) link(ctx context.Context, l localapi.Link) (localapi.Linked, error) {
+	if s.untracked != nil {
+		return localapi.Linked{}, fmt.Errorf("ask for %s: %w", l.Pull, s.untracked)
+	}
 	already, err := poller.LinkPull(ctx, s.parts(), l.Ref, l.Pull)
 	return localapi.Linked{Ref: l.Ref.String(), Pull: l.Pull.String(), Already: already}, err
 }

@@ -47,7 +47,8 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 	}
 	s.onClose(s.stopQueue)
 	t, err := openTrackers(ctx, o, cfg)
-	if err == nil { // without a token the trackers do not answer, which is no reason not to go on
+	s.untracked = err // without a token the trackers do not answer, which is no reason not to go on
+	if err == nil {
 		s.trackers = t
 		s.onClose(func() error { t.close(); return nil })
 		s.posts.use(t.sources)

@@ -43,6 +43,8 @@ type service struct {
 	poller   *poller.Poller
 	reloader *config.Reloader
 	rejected string // why the edit of the configuration is not used
+	// untracked is why a command under the run lock has no trackers.
+	untracked error
 
 	pid        int
 	phase      atomic.Pointer[phase]
