@@ -66,9 +66,7 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 		d.settle(c, record.ControlRejected, string(found.Command))
 		return
 	}
-	// Its words reach the session that lives (X6), or begin the one of another item,
-	// whose own turn does not have them (D10).
-	if found.Command.Arming() && found.Words && (act.served || d.routed()) {
+	if found.Command.Arming() && found.Words && act.served { // its words reach the session that lives (X6)
 		d.forward(c, string(found.Command))
 		return
 	}

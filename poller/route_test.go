@@ -215,23 +215,6 @@ func TestAStartOnThePullRequestStartsTheIssue(t *testing.T) {
 	w.wantFor("spawn " + record.SpawnDeliveryID(item, 1) + ": #1 for #1")
 }
 
-// X6, D10: the words beside a start on a pull request begin the conversation of its
-// target, once.
-func TestTheWordsBesideAStartOnThePullRequest(t *testing.T) {
-	w := newWorld(t)
-	f := w.forged()
-	item := w.open(1, "octocat")
-	pull := w.pull(f, 7, "octocat", workitem.Links{Closes: []workitem.Ref{item}})
-	w.cycle()
-	id := w.review(pull, "octocat", "the-loop start, and use Postgres")
-	w.cycle()
-	w.cycle()
-	w.wantFor("deliver poll-comment-" + id + ": #7 for #1")
-	if c := w.records[item.Key()].Item.Control; c == nil || c.Command != "start" || w.row(pull, id).Ran != "start" {
-		t.Errorf("recorded %+v", c)
-	}
-}
-
 // A1, P3: anybody can make a fork that says what it closes.
 func TestAStrangersForkReachesNothing(t *testing.T) {
 	for name, labelled := range map[string]bool{"labelled": true, "not labelled": false} {

@@ -130,8 +130,9 @@ type Options struct {
 	Authorized func(workitem.Author) bool
 	// Emit writes one event of the decision trail; it never blocks or fails.
 	Emit func(event string, fields map[string]any)
-	// Tell reads what a first prompt tells of an item whose session begins with a
-	// comment on its pull request (D10). Without it the pull request is told.
+	// Tell reads what a first prompt tells of an item that was not read for the
+	// decision: one whose session begins with a comment on its pull request, or a
+	// pull request of one whose session begins (D10). Without it neither is told.
 	Tell func(context.Context, workitem.Ref, record.Record) (Story, error)
 	// Tracker finds the tracker of an item, and Later does what is posted there
 	// behind the sessions' own work: in the order of its calls for each item, once

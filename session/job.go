@@ -18,6 +18,8 @@ type job struct {
 	settings Settings
 	// row is the comment's id in the ledger; empty for the spawn row.
 	row string
+	// besideTold says that the other pull requests of the item are in the story.
+	besideTold bool
 	// tainted says that an earlier call of this attempt may have arrived.
 	tainted bool
 }

@@ -180,3 +180,35 @@ func TestAnOlderCommentOnItsWay(t *testing.T) {
 		})
 	}
 }
+
+// X6, D10: a conversation is told what was said on its item's pull requests, the
+// words of the start among them; one that cannot be read keeps nobody waiting.
+func TestAConversationIsToldOfItsPullRequests(t *testing.T) {
+	w := newWorld(t)
+	for _, n := range []int{21, 22} {
+		w.ledger.put(octo(n), record.Observe{Item: workitem.Item{Ref: octo(n), Kind: workitem.PullRequest}}, record.FirstSeen{At: noon},
+			record.PutLink{Link: record.Link{Target: octoRef.String()}})
+	}
+	w.host.Tell = func(_ context.Context, ref workitem.Ref, rec record.Record) (Story, error) {
+		switch {
+		case rec.Item.Ref != ref.String():
+			t.Errorf("%s was read with the record of %s", ref, rec.Item.Ref)
+		case ref == octo(22):
+			return Story{}, errors.New("502")
+		}
+		return Story{Thread: []workitem.Comment{said("PRR_1", "octocat", "the-loop start, and use Postgres", 2), said("PRR_2", "mallory", "mine", 3)}}, nil
+	}
+	w.ledger.put(octoRef, record.QueueSpawn{DeliveryID: "poll-spawn-1", Run: testRun})
+	story := Story{Item: octoItem(), Thread: []workitem.Comment{said("IC_1", "hubot", "before", 1), said("IC_2", "hubot", "after", 4)}}
+	if got := w.host.Spawn(t.Context(), Spawn{Ref: octoRef, DeliveryID: "poll-spawn-1", Story: story}); got != Done {
+		t.Fatal(got)
+	}
+	e := data(t, w.tmux.panes[0].told[0])
+	var thread []string
+	for _, c := range e.Thread {
+		thread = append(thread, c.Text)
+	}
+	if got := strings.Join(thread, "; "); got != "before; the-loop start, and use Postgres; after" || e.Withheld != 1 || e.WorkItem != octoRef.String() {
+		t.Errorf("told of %s: %s; %d withheld", e.WorkItem, got, e.Withheld)
+	}
+}

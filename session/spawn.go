@@ -181,6 +181,8 @@ func (j *job) order(ctx context.Context, l launch, v view, command []string) (la
 		}
 	} else if err = j.retell(ctx, v); err != nil {
 		return l, err
+	} else {
+		j.beside(ctx)
 	}
 	if l.order.Prompt, err = prompt(j.ask, j.settings); err != nil {
 		return l, err
@@ -216,6 +218,37 @@ func (j *job) retell(ctx context.Context, v view) error {
 	owner.Withheld += j.story.Withheld
 	j.story = owner
 	return nil
+}
+
+// beside tells, too, what was said on the other pull requests of the item whose
+// conversation begins: a start that was said there carries its words nowhere else
+// (X6). One that cannot be read is left out (P5).
+func (j *job) beside(ctx context.Context) {
+	if j.Tell == nil || j.besideTold {
+		return
+	}
+	j.besideTold = true
+	linked, err := j.Ledger.Linked(ctx, j.session)
+	if err != nil {
+		j.Log.Debug("not all pull requests of a session can be read", "work_item", j.session.String(), "error", err)
+	}
+	for _, ref := range linked {
+		if ref.Key() == j.ref.Key() {
+			continue // its own thread is told
+		}
+		rec, err := j.Ledger.Record(ctx, ref)
+		var pull Story
+		if err == nil {
+			pull, err = j.Tell(ctx, ref, rec)
+		}
+		if err != nil {
+			j.Log.Warn("what was said on a pull request is not told to the session of its item", "work_item", ref.String(), "error", err)
+			continue
+		}
+		j.story.Thread = slices.Concat(j.story.Thread, pull.Thread)
+		j.story.Withheld += pull.Withheld
+	}
+	workitem.SortThread(j.story.Thread)
 }
 
 // conversation is the harness and id of the conversation to go on with, empty
