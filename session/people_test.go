@@ -286,6 +286,24 @@ func TestRealSlowStart(t *testing.T) {
 	}
 }
 
+// D4: a program that never leaves line mode is waited for, and then gets what
+// is said as lines.
+func TestRealProgramOfLines(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, "-cooked")
+	r.host.pause = func(context.Context, time.Duration) error { return nil }
+	if got := r.deliver(wild("IC_0")); got != Done {
+		t.Fatal(got)
+	}
+	r.settings.ReadyWait = 300 * time.Millisecond
+	said := octoComment("IC_1", "octocat", "please do it line by line")
+	began := time.Now()
+	if got := r.deliver(said); got != Done || time.Since(began) < r.settings.ReadyWait {
+		t.Fatalf("%s after %s, events %v", got, time.Since(began), r.events)
+	}
+	r.eventually("it arrives", func() bool { return strings.Contains(string(harnesslog.Input(r.records(), 0)), said.Body) })
+}
+
 // D6: names with dots and names longer than tmux shows.
 func TestRealNames(t *testing.T) {
 	t.Parallel()
