@@ -162,11 +162,12 @@ func (f *fakeTmux) Ready(context.Context, tmux.Look, time.Duration) error {
 	return nil
 }
 
-// outcome applies act as the script says.
-func (f *fakeTmux) outcome(call string, guard func() bool, act func()) (tmux.Outcome, error) {
+// outcome applies act as the script says. A call whose caller gives up is killed
+// before it has done anything.
+func (f *fakeTmux) outcome(ctx context.Context, call string, guard func() bool, act func()) (tmux.Outcome, error) {
 	how := f.enter(call)
 	switch {
-	case how == "never":
+	case how == "never" || ctx.Err() != nil:
 		return tmux.Unknown, errHang
 	case how == "late":
 		f.late = append(f.late, func() {
@@ -199,9 +200,9 @@ func (f *fakeTmux) within(s tmux.Span) bool {
 	return now >= s.Start.Unix()-1 && now < s.Until.Unix()
 }
 
-func (f *fakeTmux) Paste(_ context.Context, p tmux.Paste) (tmux.Outcome, error) {
+func (f *fakeTmux) Paste(ctx context.Context, p tmux.Paste) (tmux.Outcome, error) {
 	var pane *fakePane
-	return f.outcome("paste", func() bool {
+	return f.outcome(ctx, "paste", func() bool {
 		pane = f.find(p.Look)
 		return pane != nil && pane.look.Owner == p.Owner && pane.look.State == tmux.Live && f.within(p.Span) &&
 			!slices.Contains(pane.look.Ring, p.Mark) && !slices.Contains(pane.look.Ring, "_"+p.Mark)
@@ -211,9 +212,9 @@ func (f *fakeTmux) Paste(_ context.Context, p tmux.Paste) (tmux.Outcome, error) 
 	})
 }
 
-func (f *fakeTmux) Spawn(_ context.Context, s tmux.Spawn) (tmux.Look, tmux.Outcome, error) {
+func (f *fakeTmux) Spawn(ctx context.Context, s tmux.Spawn) (tmux.Look, tmux.Outcome, error) {
 	var pane *fakePane
-	outcome, err := f.outcome("spawn", func() bool {
+	outcome, err := f.outcome(ctx, "spawn", func() bool {
 		return f.within(s.Span) && !slices.ContainsFunc(f.panes, func(p *fakePane) bool {
 			return p.look.Name == s.Name || p.look.Owner == s.Owner
 		})
@@ -227,9 +228,9 @@ func (f *fakeTmux) Spawn(_ context.Context, s tmux.Spawn) (tmux.Look, tmux.Outco
 	return clone(pane.look), outcome, nil
 }
 
-func (f *fakeTmux) Respawn(_ context.Context, l tmux.Look, s tmux.Spawn) (tmux.Look, tmux.Outcome, error) {
+func (f *fakeTmux) Respawn(ctx context.Context, l tmux.Look, s tmux.Spawn) (tmux.Look, tmux.Outcome, error) {
 	var pane *fakePane
-	outcome, err := f.outcome("respawn", func() bool {
+	outcome, err := f.outcome(ctx, "respawn", func() bool {
 		pane = f.find(l)
 		return pane != nil && f.within(s.Span) && pane.look.Owner == s.Owner && pane.look.State == tmux.Dead &&
 			(s.EmptyRing || !slices.Contains(pane.look.Ring, s.Mark))
@@ -267,8 +268,8 @@ func (f *fakeTmux) probe() {
 	}
 }
 
-func (f *fakeTmux) Prove(_ context.Context, l tmux.Look, owner, mark string) error {
-	return f.must("prove", func() bool {
+func (f *fakeTmux) Prove(ctx context.Context, l tmux.Look, owner, mark string) error {
+	return f.must(ctx, "prove", func() bool {
 		p := f.find(l)
 		return p != nil && p.look.State == tmux.Live && p.look.Owner == owner
 	}, func() {
@@ -279,16 +280,16 @@ func (f *fakeTmux) Prove(_ context.Context, l tmux.Look, owner, mark string) err
 	})
 }
 
-func (f *fakeTmux) must(call string, guard func() bool, act func()) error {
-	outcome, err := f.outcome(call, guard, act)
+func (f *fakeTmux) must(ctx context.Context, call string, guard func() bool, act func()) error {
+	outcome, err := f.outcome(ctx, call, guard, act)
 	if outcome == tmux.Skip {
 		return fmt.Errorf("%s: %w", call, tmux.ErrRefused)
 	}
 	return err
 }
 
-func (f *fakeTmux) Adopt(_ context.Context, l tmux.Look, owner, harnessSession string, marks []string) error {
-	return f.must("adopt", func() bool {
+func (f *fakeTmux) Adopt(ctx context.Context, l tmux.Look, owner, harnessSession string, marks []string) error {
+	return f.must(ctx, "adopt", func() bool {
 		p := f.find(l)
 		return p != nil && (p.look.Owner == "" || p.look.Owner == owner || p.look.Owner == tmux.LeftMark(owner))
 	}, func() {
@@ -298,12 +299,12 @@ func (f *fakeTmux) Adopt(_ context.Context, l tmux.Look, owner, harnessSession s
 	})
 }
 
-func (f *fakeTmux) Close(_ context.Context, l tmux.Look, o tmux.CloseOptions) error {
+func (f *fakeTmux) Close(ctx context.Context, l tmux.Look, o tmux.CloseOptions) error {
 	if f.find(l) == nil {
 		f.enter("close")
 		return nil
 	}
-	return f.must("close", func() bool { return f.find(l).look.Owner == o.Owner }, func() {
+	return f.must(ctx, "close", func() bool { return f.find(l).look.Owner == o.Owner }, func() {
 		p := f.find(l)
 		if o.Kill || !o.Keep {
 			f.die(p, "signal 15", o.Keep)
