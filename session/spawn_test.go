@@ -44,6 +44,13 @@ func TestDeliverBringsUp(t *testing.T) {
 			w.tmux.exit = []string{"exit 1"}
 			w.tmux.script["respawn"] = []string{"", "skip"}
 		}, want{Failed, record.Idle, 1, true, 1}, "session.resume_failed dispatch.failed"},
+		{"the resumed one ends at once, and then tmux is silent (D4)", func(w *world) {
+			w.dead()
+			w.tmux.exit = []string{"exit 1"}
+			looks := 0
+			w.tmux.on["look"] = func() { looks++; w.tmux.silent = looks > 2 }
+			w.tmux.script["spawn"] = []string{"lost"}
+		}, want{Unknown, record.Running, 1, false, 1}, "session.resume_failed"},
 		{"no answer to the spawn, made (story 1)", func(w *world) { w.tmux.script["spawn"] = []string{"lost"} },
 			want{Unknown, record.Running, 1, false, 1}, ""},
 		{"no answer to the spawn, not made", func(w *world) { w.tmux.script["spawn"] = []string{"never"} },
