@@ -66,7 +66,7 @@ func inspectFacts(doc localapi.Item, v inspectView) view.Facts {
 		{Key: "last polled", Value: view.Age(v.now, doc.LastPolledAt.Time)},
 		{Key: "command", Value: controlWords(doc, v)},
 		{Key: "session", Value: sessionWords(doc, v.now)},
-		{Key: "attach", Value: attachWords(doc.Session)},
+		{Key: "attach", Value: attachWords(doc)},
 		{Key: "spawn", Value: spawnWords(doc.Spawn), Tone: bad(doc.Spawn.GaveUp)},
 	}
 }
@@ -106,11 +106,14 @@ func sessionWords(doc localapi.Item, now time.Time) string {
 	return fmt.Sprintf("%s, %s, since %s", s.Status, s.Harness, view.Age(now, s.CreatedAt.Time))
 }
 
-func attachWords(s *localapi.Session) string {
+// attachWords is a command that any shell takes as it is, on whatever server the
+// session is; a name of tmux's would be neither.
+func attachWords(doc localapi.Item) string {
+	s := doc.Session
 	if s == nil || s.TmuxTarget == "" || s.Status == localapi.Elsewhere || s.Status == "closed" {
 		return ""
 	}
-	return "tmux attach -t =" + s.TmuxTarget
+	return fmt.Sprintf("the-loop sessions attach %s (tmux session %s)", doc.Ref, s.TmuxTarget)
 }
 
 func spawnWords(s localapi.Spawn) string {
