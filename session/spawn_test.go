@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -231,6 +232,26 @@ func TestWhichConversation(t *testing.T) {
 				t.Errorf("the row is %+v", row)
 			}
 		})
+	}
+}
+
+// D5: a pane that another program was put into during the probe is not the
+// harness that was started; a harness that is not there starts nothing.
+func TestProbeIsOfTheSameLife(t *testing.T) {
+	w := newWorld(t)
+	comment := w.queued("IC_1")
+	w.at["pasted"] = func() { w.tmux.panes[0].look.Identity = "100/200/9999" }
+	w.expect(comment, w.deliver(comment), want{Failed, record.Idle, 1, true, 1})
+	if w.tmux.count("prove") != 0 || !strings.Contains(w.fields["dispatch.failed"]["error"].(string), "the harness ended within") {
+		t.Errorf("calls %v, the event is %v", w.tmux.calls, w.fields["dispatch.failed"])
+	}
+
+	w = newWorld(t)
+	comment = w.queued("IC_1")
+	w.tmux.missing = errors.New("no such program")
+	w.expect(comment, w.deliver(comment), want{Failed, record.Idle, 1, false, 0})
+	if w.tmux.count("spawn") != 0 || w.fields["dispatch.failed"]["error"] != "no such program" {
+		t.Errorf("calls %v, the event is %v", w.tmux.calls, w.fields["dispatch.failed"])
 	}
 }
 
