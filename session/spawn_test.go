@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -398,98 +397,6 @@ func TestSessionNames(t *testing.T) {
 	long := workitem.Ref{Provider: "github", Host: strings.Repeat("a.", 120) + "b", Owner: "o", Repo: strings.Repeat("r", 100), Number: 1}
 	if n := sessionName(long); len(n) > 240 || !strings.HasSuffix(n, long.SlugHash()) || !plainWord(n) {
 		t.Errorf("a long name: %s", n)
-	}
-}
-
-// D5: what a look means for an item.
-func TestLook(t *testing.T) {
-	imported := record.Session{TmuxTarget: "loop-github.octo-repo-15", HarnessSessionID: sessionID}
-	const name, ours = "loop-github_octo-repo-15", "/bin/sh -c '… session-exec …' 00"
-	for _, c := range []struct {
-		title     string
-		look      tmux.Look
-		row       *record.Session
-		want      record.PaneState
-		adoptable bool
-	}{
-		{"silent", tmux.Look{State: tmux.Silent}, nil, record.PaneUnknown, false},
-		{"absent, no row", tmux.Look{State: tmux.Absent}, nil, record.PaneNone, false},
-		{"absent, a row", tmux.Look{State: tmux.Absent}, &imported, record.PaneAbsent, false},
-		{"ours, live", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: ours}, nil, record.PaneLive, true},
-		{"ours, adopted", tmux.Look{State: tmux.Live, Owner: octoOwner, Name: name, StartCommand: "claude --resume " + sessionID}, &imported, record.PaneLive, true},
-		{"ours, in the life that the row names", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: "vim", Identity: "1/2/3"}, &record.Session{Identity: "1/2/3"}, record.PaneLive, true},
-		{"ours, respawned as a shell (D3)", tmux.Look{State: tmux.Live, Owner: octoOwner, StartCommand: "bash", Identity: "1/2/4"}, &record.Session{Identity: "1/2/3"}, record.PaneForeign, false},
-		{"ours, respawned as a shell that has ended", tmux.Look{State: tmux.Dead, Owner: octoOwner, StartCommand: "bash"}, nil, record.PaneDead, true},
-		{"let go, live", tmux.Look{State: tmux.Live, Owner: tmux.LeftMark(octoOwner), StartCommand: ours}, nil, record.PaneLive, true},
-		{"let go, respawned as a shell", tmux.Look{State: tmux.Live, Owner: tmux.LeftMark(octoOwner), StartCommand: "bash"}, nil, record.PaneForeign, false},
-		{"ours, dead", tmux.Look{State: tmux.Dead, Owner: octoOwner}, nil, record.PaneDead, true},
-		{"another ledger's", tmux.Look{State: tmux.Live, Owner: "ffffffff-0123456789abcdef", Name: name, StartCommand: "claude --resume " + sessionID}, &imported, record.PaneForeign, false},
-		{"unmarked", tmux.Look{State: tmux.Live, Name: name}, nil, record.PaneForeign, false},
-		{"unmarked, the row's", tmux.Look{State: tmux.Live, Name: name, StartCommand: `"claude --session-id=` + sessionID + `"`}, &imported, record.PaneLive, true},
-		{"unmarked, the row's name, another conversation", tmux.Look{State: tmux.Live, Name: name, StartCommand: "claude --resume 0" + sessionID}, &imported, record.PaneForeign, false},
-		{"unmarked, the row's conversation, another name", tmux.Look{State: tmux.Live, Name: "x", StartCommand: "claude " + sessionID}, &imported, record.PaneForeign, false},
-		{"unmarked, a row without an id", tmux.Look{State: tmux.Live, Name: name, StartCommand: "claude "}, &record.Session{TmuxTarget: name}, record.PaneForeign, false},
-	} {
-		t.Run(c.title, func(t *testing.T) {
-			p := place{owner: octoOwner, look: c.look}.judge(c.row, false)
-			if p.State != c.want || p.Adoptable != c.adoptable || (p.Holder != "") != (c.want == record.PaneForeign) {
-				t.Errorf("%+v", p)
-			}
-		})
-	}
-	w := newWorld(t)
-	w.live()
-	rec := w.ledger.get(octoRef)
-	if p := w.host.Look(t.Context(), octoRef, rec); p.State != record.PaneLive || p.HarnessSessionID != sessionID || p.ID == "" || len(w.tmux.calls) != 1 {
-		t.Errorf("%+v after %v", p, w.tmux.calls)
-	}
-	rec.Session.Host = "machine-2"
-	w.tmux.panes = nil
-	if p := w.host.Look(t.Context(), octoRef, rec); p.State != record.PaneNone {
-		t.Errorf("another machine's row: %+v", p)
-	}
-}
-
-// D5: what the pane of a forgotten life holds proves nothing of what is sent since;
-// what reached it in a later life does.
-func TestARingOfALifeBefore(t *testing.T) {
-	shut := record.Session{Status: record.Shut, Identity: "1/2/3"}
-	for _, c := range []struct {
-		title  string
-		look   tmux.Look
-		row    *record.Session
-		bygone bool
-		seen   bool
-	}{
-		{"of the life that was closed", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, true, false},
-		{"of a life nobody remembers", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &record.Session{Status: record.Shut}, true, false},
-		{"of a later life, killed before its row", tmux.Look{State: tmux.Dead, Identity: "1/2/4"}, &shut, true, true},
-		{"not forgotten", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, false, true},
-		{"live", tmux.Look{State: tmux.Live, Identity: "1/2/3"}, &shut, true, true},
-		{"another machine's row", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, nil, true, true},
-	} {
-		c.look.Owner, c.look.Ring = octoOwner, []string{record.Mark("poll-spawn-github-octo-repo-15-1")}
-		pane := place{owner: octoOwner, look: c.look}.judge(c.row, c.bygone)
-		proof := record.Judge(record.Delivery{DeliveryID: "poll-spawn-github-octo-repo-15-1"}, pane, time.Now())
-		if len(pane.Ring) > 0 != c.seen || (proof == record.ProvedSent) != c.seen && c.look.State == tmux.Dead {
-			t.Errorf("%s: ring %q, a spawn of that number is judged %s", c.title, pane.Ring, proof)
-		}
-	}
-}
-
-// D1: what counts as a live session of this ledger.
-func TestLive(t *testing.T) {
-	w := newWorld(t)
-	w.live()
-	w.tmux.add(tmux.Look{State: tmux.Dead, Owner: testInstance + "-0123456789abcdef"})
-	w.tmux.add(tmux.Look{State: tmux.Live, Owner: testInstance + "-0123456789abcdef"})
-	w.tmux.add(tmux.Look{State: tmux.Live, Owner: "ffffffff-0123456789abcdef"})
-	if n, err := w.host.Live(t.Context()); n != 2 || err != nil {
-		t.Errorf("%d %v", n, err)
-	}
-	w.tmux.silent = true
-	if n, err := w.host.Live(t.Context()); err == nil {
-		t.Errorf("%d sessions of a tmux that does not answer", n)
 	}
 }
 
