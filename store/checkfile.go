@@ -72,6 +72,10 @@ type checkReport struct {
 // ReportCheck is the child's half of CheckInChild: it runs CheckFile and writes
 // what that found to w. The error is that of writing.
 func ReportCheck(ctx context.Context, path string, w io.Writer) error {
+	return reportCheck(ctx, Options{Path: path}, w)
+}
+
+func reportCheck(ctx context.Context, opts Options, w io.Writer) error {
 	out := json.NewEncoder(w)
 	if err := out.Encode(checkReport{Begun: true}); err != nil {
 		return err
@@ -79,7 +83,7 @@ func ReportCheck(ctx context.Context, path string, w io.Writer) error {
 	var report checkReport
 	var damage *DamagedError
 	var schema *SchemaError
-	problems, err := CheckFile(ctx, path)
+	problems, err := checkFile(ctx, opts)
 	switch report.Problems = problems; {
 	case errors.As(err, &schema) && schema.Older(): // its pages are sound: it is fit to be migrated
 	case errors.As(err, &damage):

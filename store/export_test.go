@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"hash/maphash"
+	"io"
 
 	bolt "go.etcd.io/bbolt"
 )
@@ -29,6 +30,11 @@ func (o *Options) SetSchema(newest int, migrations map[int]func(*bolt.Tx) error)
 
 // CheckFileWith is CheckFile of another release.
 func CheckFileWith(ctx context.Context, opts Options) ([]Problem, error) { return checkFile(ctx, opts) }
+
+// ReportCheckWith is ReportCheck of another release.
+func ReportCheckWith(ctx context.Context, opts Options, w io.Writer) error {
+	return reportCheck(ctx, opts, w)
+}
 
 // CheckPages is the part of Check that looks at the file's pages.
 func (l *Ledger) CheckPages(ctx context.Context) ([]Problem, error) { return l.checkFile(ctx) }

@@ -153,6 +153,11 @@ func TestReaderMigratesNothing(t *testing.T) {
 	if _, err := store.CheckFileWith(t.Context(), later(path)); !errors.As(err, &old) {
 		t.Errorf("its pages are sound, and the check says: %v", err)
 	}
+	var said bytes.Buffer
+	must(t, store.ReportCheckWith(t.Context(), later(path), &said))
+	if got := said.String(); got != "{\"begun\":true}\n{}\n" {
+		t.Errorf("a start after an unclean stop is told %q", got)
+	}
 	same(t, "the folder", before, contents(t, filepath.Dir(path)))
 }
 
