@@ -82,8 +82,17 @@ func (h *Host) find(ctx context.Context, ref workitem.Ref, rec record.Record, te
 	} else if plainWord(target.Name) {
 		p.name = target.Name
 	}
+	if rec.Bygone() && forgotten(row, p.look) {
+		p.look.Ring = nil
+	}
 	p.pane = p.judge(row, rec.Bygone())
 	return p
+}
+
+// forgotten reports whether a pane still shows the life that its item was forgotten
+// with. Its marks are of other deliveries, which may have had the same ids (D5).
+func forgotten(row *record.Session, l tmux.Look) bool {
+	return row != nil && l.State == tmux.Dead && (row.Identity == "" || row.Identity == l.Identity)
 }
 
 // anothers reports whether the pane belongs to another item of this ledger: two
@@ -116,12 +125,8 @@ func (p place) judge(row *record.Session, bygone bool) record.Pane {
 	if l.State == tmux.Dead {
 		state = record.PaneDead
 	}
-	ring := l.Ring
-	if bygone && row != nil && state == record.PaneDead && (row.Identity == "" || row.Identity == l.Identity) {
-		ring = nil // the life that the item was forgotten with: its marks are of other deliveries (D5)
-	}
 	return record.Pane{
-		State: state, ID: l.PaneID, Identity: l.Identity, Ring: ring,
+		State: state, ID: l.PaneID, Identity: l.Identity, Ring: l.Ring,
 		HarnessSessionID: l.HarnessSession, Adoptable: true,
 	}
 }

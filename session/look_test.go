@@ -57,30 +57,35 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// D5: what the pane of a forgotten life holds proves nothing of what is sent since;
-// what reached it in a later life does.
+// D5: what the pane of a forgotten life holds proves nothing of what is sent since:
+// the session is started. What reached it in a later life does, and so does what
+// the pane of an item that was not forgotten holds.
 func TestARingOfALifeBefore(t *testing.T) {
-	shut := record.Session{Status: record.Shut, Identity: "1/2/3"}
 	for _, c := range []struct {
-		title  string
-		look   tmux.Look
-		row    *record.Session
-		bygone bool
-		seen   bool
+		title    string
+		identity string // of the closed row
+		since    time.Duration
+		started  bool
 	}{
-		{"of the life that was closed", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, true, false},
-		{"of a life nobody remembers", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &record.Session{Status: record.Shut}, true, false},
-		{"of a later life, killed before its row", tmux.Look{State: tmux.Dead, Identity: "1/2/4"}, &shut, true, true},
-		{"not forgotten", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, &shut, false, true},
-		{"live", tmux.Look{State: tmux.Live, Identity: "1/2/3"}, &shut, true, true},
-		{"another machine's row", tmux.Look{State: tmux.Dead, Identity: "1/2/3"}, nil, true, true},
+		{"of the life that was closed", "9/9/9", -time.Minute, true},
+		{"of a life nobody remembers", "", -time.Minute, true},
+		{"of a later life, killed before its row", "1/1/1", -time.Minute, false},
+		{"not forgotten", "9/9/9", time.Hour, false},
 	} {
-		c.look.Owner, c.look.Ring = octoOwner, []string{record.Mark("poll-spawn-github-octo-repo-15-1")}
-		pane := place{owner: octoOwner, look: c.look}.judge(c.row, c.bygone)
-		proof := record.Judge(record.Delivery{DeliveryID: "poll-spawn-github-octo-repo-15-1"}, pane, time.Now())
-		if len(pane.Ring) > 0 != c.seen || (proof == record.ProvedSent) != c.seen && c.look.State == tmux.Dead {
-			t.Errorf("%s: ring %q, a spawn of that number is judged %s", c.title, pane.Ring, proof)
-		}
+		t.Run(c.title, func(t *testing.T) {
+			w := newWorld(t)
+			id := record.SpawnDeliveryID(octoRef, 1)
+			w.tmux.add(tmux.Look{State: tmux.Dead, Name: "loop-github-octo-repo-15", Owner: octoOwner, Identity: "9/9/9", Ring: []string{record.Mark(id)}})
+			w.ledger.put(octoRef, record.PutSession{Session: record.Session{
+				Harness: "claude", Status: record.Shut, Identity: c.identity, EndedAt: w.ledger.get(octoRef).Item.FirstSeenAt.Add(c.since),
+			}}, record.QueueSpawn{DeliveryID: id, Run: "run-1"})
+			if got := w.host.Spawn(t.Context(), Spawn{Ref: octoRef, DeliveryID: id}); got != Done {
+				t.Fatal(got)
+			}
+			if started := w.tmux.count("respawn") > 0; started != c.started {
+				t.Errorf("it was started: %t", started)
+			}
+		})
 	}
 }
 
