@@ -18,17 +18,40 @@ func (d *deps) list(ctx context.Context, g *Global, f format, none string, want 
 	defer func() { err = errors.Join(err, out.Close()) }()
 	rows := d.rows(out, f, d.hosts(g), none)
 	err = d.withLedgerFor(ctx, g, wholeTime, func(ctx context.Context, r reader) error {
-		return r.Items(ctx, func(s localapi.Summary) error {
-			if !want(s) {
-				return nil
-			}
-			return rows.add(s)
+		return patiently(ctx, answerTime, func(ctx context.Context, hold func(func() error) error) error {
+			return r.Items(ctx, func(s localapi.Summary) error {
+				return hold(func() error {
+					if !want(s) {
+						return nil
+					}
+					return rows.add(s)
+				})
+			})
 		})
 	})
 	if err != nil && rows.n == 0 {
 		return err // nothing was answered
 	}
 	return errors.Join(err, rows.end())
+}
+
+// patiently gives up what does not go on for a while. Time within hold, when somebody
+// else is waited for, does not count.
+func patiently(ctx context.Context, limit time.Duration, f func(ctx context.Context, hold func(func() error) error) error) error {
+	silent := fmt.Errorf("there was no answer for %s", view.Duration(limit))
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	timer := time.AfterFunc(limit, func() { cancel(silent) })
+	defer timer.Stop()
+	err := f(ctx, func(do func() error) error {
+		timer.Stop()
+		defer timer.Reset(limit)
+		return do()
+	})
+	if err != nil && errors.Is(context.Cause(ctx), silent) {
+		return silent
+	}
+	return err
 }
 
 // listRows is one list on its way out.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -139,5 +140,38 @@ func TestOutboxThatIsBroken(t *testing.T) {
 	}
 	if err := newOutbox(&slow{}).Close(); err != nil {
 		t.Errorf("nothing: %v", err)
+	}
+}
+
+// A list whose poller falls silent is given up and says so; a pager that is slow is
+// no reason to.
+func TestPatiently(t *testing.T) {
+	slow := func(context.Context, func(func() error) error) error { return nil }
+	if err := patiently(t.Context(), time.Hour, slow); err != nil {
+		t.Error(err)
+	}
+	err := patiently(t.Context(), time.Millisecond, func(ctx context.Context, hold func(func() error) error) error {
+		<-ctx.Done()
+		return fmt.Errorf("read the list: %w", ctx.Err())
+	})
+	if err == nil || !strings.Contains(err.Error(), "there was no answer for ") {
+		t.Errorf("silence: %v", err)
+	}
+	err = patiently(t.Context(), 20*time.Millisecond, func(ctx context.Context, hold func(func() error) error) error {
+		return hold(func() error {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(200 * time.Millisecond): // a pager
+				return nil
+			}
+		})
+	})
+	if err != nil {
+		t.Errorf("a slow pager: %v", err)
+	}
+	other := errors.New("another error")
+	if err := patiently(t.Context(), time.Hour, func(context.Context, func(func() error) error) error { return other }); !errors.Is(err, other) {
+		t.Error(err)
 	}
 }
