@@ -37,7 +37,7 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 	if s.lock, err = lock.Acquire(ctx, s.pidfile(), command, o.Log); err != nil {
 		return err
 	}
-	s.onClose(s.lock.Release)
+	s.hasLock()
 	s.openEvents()
 	if err := s.openLedger(ctx); err != nil {
 		return err

@@ -53,6 +53,8 @@ type service struct {
 	chores     chores
 	// ended says why, once the poller has run.
 	ended string
+	// locked says that this process has the run lock.
+	locked atomic.Bool
 	// closers undo the start, last first.
 	closers []func() error
 	started time.Time
@@ -138,12 +140,21 @@ func (s *service) takeLock(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.onClose(s.lock.Release) // last of all
+	s.hasLock() // to be let go last of all
 	s.onClose(s.tellEnd)
 	if s.lock.StalePID > 0 {
 		s.o.Log.Info(fmt.Sprintf("removed a stale pidfile (pid %d is not running)", s.lock.StalePID))
 	}
 	return s.besideWebhook()
+}
+
+// hasLock notes that the run lock is held, until the start is undone.
+func (s *service) hasLock() {
+	s.locked.Store(true)
+	s.onClose(func() error {
+		s.locked.Store(false)
+		return s.lock.Release()
+	})
 }
 
 func (s *service) pidfile() string { return filepath.Join(s.root, lock.File) }
@@ -170,8 +181,19 @@ func (s *service) openEvents() {
 	}
 	s.events = eventlog.Open(eventlog.Options{
 		Path: path, Root: root, Source: "poll", Version: s.o.Version, Now: s.o.Now, Enabled: s.cfg.EventLog.Enabled, Logger: s.o.Log,
+		Rotation: s.rotation,
 	})
 	s.onClose(s.events.Close)
+}
+
+// rotation is what the event log may be rotated by: only who has the run lock may
+// do that.
+func (s *service) rotation() (maxBytes int64, keep int) {
+	if !s.locked.Load() {
+		return 0, 0
+	}
+	now := s.current()
+	return now.logBytes, now.logKeep
 }
 
 // besideWebhook refuses to run beside the webhook receiver of an earlier

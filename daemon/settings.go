@@ -19,6 +19,9 @@ type settings struct {
 	session session.Settings
 	// dispatchTimeout bounds one job of a session's queue (D12).
 	dispatchTimeout time.Duration
+	// logBytes is when the event log is rotated, logKeep how many older files stay.
+	logBytes int64
+	logKeep  int
 }
 
 func settingsOf(o Options, cfg config.Config) (*settings, error) {
@@ -37,6 +40,7 @@ func settingsOf(o Options, cfg config.Config) (*settings, error) {
 		},
 		session:         sessionOf(cfg.Routing, workdir, retries),
 		dispatchTimeout: cfg.Routing.DispatchTimeout,
+		logBytes:        cfg.EventLog.MaxBytes, logKeep: cfg.EventLog.Keep,
 	}
 	if s.session.Trust, err = trustOf(cfg.Routing, o); err != nil {
 		return nil, err

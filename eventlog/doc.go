@@ -29,6 +29,8 @@
 //   - A file that was renamed or removed by somebody else is noticed before the
 //     next line, which goes into a new one: rotation by rename loses nothing. A
 //     removed or truncated file is warned of, since lines are gone.
+//   - Options.Rotation lets one process begin a new file at a size. [Read] gives
+//     the entries of the older files as well, each once, also while that happens.
 //   - [Read] takes memory for the longest line and for the entries it was asked
 //     to hold back, however long the file is. Lines that do not parse are
 //     skipped and counted.

@@ -29,6 +29,10 @@ type Options struct {
 	PID int
 	// Now is the clock; nil means the system's.
 	Now func() time.Time
+	// Rotation says before each event how large the file may become, in bytes, and
+	// how many older ones are kept. One process at a time may rotate a file: who
+	// may not, now or ever, answers 0. Nil is never.
+	Rotation func() (maxBytes int64, keep int)
 	// Enabled is false for a log that writes, makes and counts nothing.
 	Enabled bool
 	// Logger gets the few warnings; nil means the default one.
@@ -45,6 +49,7 @@ type Log struct {
 	enabled         bool
 	logger          *slog.Logger
 	write           func(*os.File, []byte) (int, error)
+	rotation        func() (int64, int)
 	dropped         atomic.Int64
 
 	mu     sync.Mutex
@@ -62,7 +67,7 @@ type Log struct {
 func Open(o Options) *Log {
 	l := &Log{
 		path: o.Path, root: o.Root, source: o.Source, version: o.Version, pid: o.PID,
-		now: o.Now, enabled: o.Enabled, logger: o.Logger,
+		now: o.Now, enabled: o.Enabled, logger: o.Logger, rotation: o.Rotation,
 		write: writeOnce, warned: map[string]bool{},
 	}
 	if l.pid == 0 {
@@ -126,6 +131,9 @@ func (l *Log) put(line []byte) error {
 		return errClosed
 	}
 	if err := l.ensure(); err != nil {
+		return err
+	}
+	if err := l.rotate(len(line)); err != nil {
 		return err
 	}
 	if l.torn || !l.endsInNewline() {

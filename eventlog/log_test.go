@@ -190,19 +190,19 @@ func inTime(t *testing.T, f func()) {
 func TestRenamedFileIsLeftBehind(t *testing.T) {
 	f := inFolder(t)
 	f.Append(detail("a"))
-	if err := os.Rename(f.path, f.path+".1"); err != nil {
+	if err := os.Rename(f.path, f.path+".old"); err != nil {
 		t.Fatal(err)
 	}
 	f.Append(detail("b"))
 	// Another process may have made the new file already.
-	if err := os.Rename(f.path, f.path+".2"); err != nil {
+	if err := os.Rename(f.path, f.path+".older"); err != nil {
 		t.Fatal(err)
 	}
 	other := newFixture(t, f.path)
 	other.Append(detail("c"))
 	f.Append(detail("d"))
-	wantDetails(t, f.path+".1", 0, "a")
-	wantDetails(t, f.path+".2", 0, "b")
+	wantDetails(t, f.path+".old", 0, "a")
+	wantDetails(t, f.path+".older", 0, "b")
 	wantDetails(t, f.path, 0, "c", "d")
 	if f.warned() != 0 || f.Dropped() != 0 {
 		t.Errorf("%d dropped, warned %q", f.Dropped(), f.warnings)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path"
 	"slices"
@@ -26,29 +27,85 @@ type Filter struct {
 	Limit int
 }
 
-// Read gives the entries of the file at path that pass f to visit, oldest
-// first (R2). It returns how many lines were skipped because they were torn or
-// foreign. It stops at the first error of visit and returns that as it is; a
-// log that does not exist is an error for which errors.Is fs.ErrNotExist holds.
+// Read gives the entries of the log at path that pass f to visit, oldest first
+// (R2), those of the older files that it was rotated into included. It returns
+// how many lines were skipped because they were torn or foreign. It stops at the
+// first error of visit and returns that as it is; a log that does not exist is an
+// error for which errors.Is fs.ErrNotExist holds.
 func Read(path string, f Filter, visit func(Entry) error) (skipped int, err error) {
 	if err := f.check(); err != nil {
 		return 0, err
 	}
-	file, err := openForRead(path)
+	files, err := openAll(path, f.Since)
 	if err != nil {
 		return 0, err
 	}
-	defer file.Close()
-
-	lines := newLineReader(file)
+	defer closeAll(files)
 	tail := &tail{keep: f.Limit, visit: visit}
+	for _, file := range slices.Backward(files) {
+		n, err := f.scan(file, tail)
+		skipped += n
+		if err != nil {
+			return skipped, err
+		}
+	}
+	return skipped, tail.flush()
+}
+
+// openAll opens the file at path and those that it was rotated into, the youngest
+// first: a rotation meanwhile shows one of them again, and never hides one. What
+// was last written before since has nothing to say.
+func openAll(path string, since time.Time) ([]*os.File, error) {
+	var files []*os.File
+	var last os.FileInfo
+	var missing error
+	for n := 0; ; n++ {
+		file, err := openForRead(numbered(path, n))
+		switch {
+		case err == nil:
+		case n > 0 && len(files) == 0:
+			return nil, missing
+		case n > 0:
+			return files, nil // there are no more, or something else has that name
+		case errors.Is(err, fs.ErrNotExist):
+			missing = err // it was rotated, and nothing has been written since
+			continue
+		default:
+			return nil, err
+		}
+		info, err := file.Stat()
+		if err != nil {
+			closeAll(append(files, file))
+			return nil, fmt.Errorf("look at the event log: %w", err)
+		}
+		switch {
+		case n > 0 && info.ModTime().Before(since):
+			_ = file.Close()
+			return files, nil // and so are all before it
+		case last != nil && os.SameFile(last, info):
+			_ = file.Close() // it was rotated a moment ago
+		default:
+			files, last = append(files, file), info
+		}
+	}
+}
+
+func closeAll(files []*os.File) {
+	for _, f := range files {
+		_ = f.Close() // it was only read from
+	}
+}
+
+// scan gives the entries of one file to a tail.
+func (f Filter) scan(file *os.File, tail *tail) (skipped int, err error) {
+	lines := newLineReader(file)
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) {
-			return lines.skipped, tail.flush()
+			return lines.skipped, nil
 		}
 		if err != nil {
-			return lines.skipped, fmt.Errorf("read the event log %s: %w", path, err)
+			return lines.skipped, fmt.Errorf("read the event log %s: %w", file.Name(), err)
 		}
 		entry, ok, err := f.decode(line)
 		if err != nil {

@@ -119,16 +119,24 @@ func insideTmux(l *life) {
 }
 
 // The shell that started it in its background is gone, and so is the caller of
-// --daemon: it polls on, and is stopped as ever.
+// --daemon: it polls on, and is stopped as ever. What it starts has the umask that
+// its user has.
 func shellGone(l *life) {
 	l.item(1, true)
-	a := l.finish(l.command("sh", "-c", l.bin.loop+" poll start --interval 1h >out 2>&1 & echo $!"))
+	a := l.finish(l.command("sh", "-c", "umask 027; "+l.bin.loop+" poll start --interval 1h >out 2>&1 & echo $!"))
 	pid, err := strconv.Atoi(strings.TrimSpace(a.stdout))
 	if err != nil {
 		l.Fatalf("%+v", a)
 	}
 	l.ready(pid)
 	l.must("poll", "kick")
+	l.until("the session", func() bool { return l.told("the-task") == 1 })
+	if runtime.GOOS == "linux" { // nothing tells elsewhere
+		pane := strings.TrimSpace(l.tmux("list-panes", "-a", "-F", "#{pane_pid}"))
+		if text, err := os.ReadFile("/proc/" + pane + "/status"); err != nil || !strings.Contains(string(text), "Umask:\t0027\n") {
+			l.Errorf("the agent's umask: %v\n%s", err, text)
+		}
+	}
 	if a := l.run("poll", "stop"); a.stdout != fmt.Sprintf("poll process (pid %d) stopped\n", pid) {
 		l.Errorf("%+v", a)
 	}
@@ -166,6 +174,9 @@ func callerGone(l *life) {
 	}
 	l.until("the poller is gone", func() bool { return syscall.Kill(poller, 0) != nil })
 	l.free("told to stop on its way up:")
+	if out := l.read(".the-loop/logs/poller.out"); !strings.Contains(out, "told to stop while it was starting") {
+		l.Errorf("it ended by itself: %s", out)
+	}
 	if n := l.count("poller.started", 0); n != starts {
 		l.Errorf("%d starts", n-starts)
 	}
