@@ -48,11 +48,12 @@ func (s *service) say(ctx context.Context, ref workitem.Ref, word policy.Command
 
 // plan says what the next cycle would do.
 func (s *service) plan(ctx context.Context) (localapi.Plan, error) {
-	before := s.trackers.requests()
+	watched := s.watched.Load() // an edit of the configuration may bring others meanwhile
+	before := watched.requests()
 	preview := poller.Foresee(ctx, s.parts())
 	doc := localapi.Plan{
 		Items: []localapi.PlanItem{}, Quiet: preview.Quiet, Commits: preview.Commits,
-		Requests: s.trackers.requests() - before, Errors: append([]string{}, preview.Errors...),
+		Requests: watched.requests() - before, Errors: append([]string{}, preview.Errors...),
 	}
 	for _, item := range preview.Items {
 		planned := localapi.PlanItem{Ref: item.Ref.String(), Title: item.Title}

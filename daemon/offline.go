@@ -51,7 +51,7 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 	if err == nil {
 		s.trackers = t
 		s.onClose(func() error { t.close(); return nil })
-		s.posts.use(t.sources)
+		s.watch(t)
 	}
 	if err := f(s.local()); err != nil {
 		return err

@@ -58,7 +58,7 @@ func (s *service) adopt(next edition, update config.Update) {
 	s.trackers.close()
 	s.trackers, s.cfg, s.rejected = next.trackers, update.Config, ""
 	s.poller.Sources = next.trackers.sources
-	s.posts.use(next.trackers.sources)
+	s.watch(next.trackers)
 	s.settings.Store(next.settings)
 	s.warn(update.Warnings)
 	detail := "in use"

@@ -37,7 +37,8 @@ type service struct {
 	ledger   *store.Ledger
 	tmux     *tmux.Server
 	queue    *dispatch.Queue
-	trackers *trackers
+	trackers *trackers                // the loop's own
+	watched  atomic.Pointer[trackers] // the same, for the others
 	host     *session.Host
 	posts    *posts
 	poller   *poller.Poller
@@ -278,7 +279,7 @@ func (s *service) assemble() (err error) {
 	s.chores.sweep = s.tmux.Sweep
 	s.posts = newPosts(s.o.Log)
 	s.onClose(s.posts.close) // behind the queue, whose jobs post
-	s.posts.use(s.trackers.sources)
+	s.watch(s.trackers)
 	s.host, err = session.New(session.Options{
 		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
 		Settings:   func() session.Settings { return s.current().session },
@@ -305,12 +306,22 @@ func (s *service) assemble() (err error) {
 	return nil
 }
 
+// watch makes the trackers known to whoever asks beside the cycle.
+func (s *service) watch(t *trackers) {
+	s.watched.Store(t)
+	s.posts.use(t.sources)
+}
+
+// requests counts what the trackers in use were asked so far.
+func (s *service) requests() int { return s.watched.Load().requests() }
+
 // parts are what decisions are made with, whoever asks for them.
 func (s *service) parts() poller.Options {
 	return poller.Options{
 		Ledger: s.ledger, Sources: *s.posts.sources.Load(), Sessions: s.host,
 		Queue: work{s.queue, s.host, s.o.Log, s.emit("sessions")}, Settings: func() poller.Settings { return s.current().poller },
 		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
+		Requests: s.requests,
 	}
 }
 

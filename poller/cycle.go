@@ -15,8 +15,9 @@ import (
 // once, an item that is being decided finishes, nothing below it starts (C1). A
 // panic while an item is dealt with is an error of the cycle, not its end (C5).
 func (p *Poller) Cycle(ctx context.Context) Report {
-	r := &Report{At: p.Now()}
+	r, asked := &Report{At: p.Now()}, p.Requests()
 	rows := p.cycle(ctx, r)
+	r.Requests = p.Requests() - asked
 	r.Interrupted = ctx.Err() != nil
 	r.Duration = p.Now().Sub(r.At)
 	if err := p.Ledger.EndCycle(context.WithoutCancel(ctx), r.row(), rows); err != nil {

@@ -19,7 +19,8 @@ type Settings struct {
 	TooLong func(body string) bool
 }
 
-// Options are the parts a Poller is made of. All are required but Failpoint.
+// Options are the parts a Poller is made of. All are required but
+// Requests and Failpoint.
 type Options struct {
 	Ledger   Ledger
 	Sources  []Source
@@ -30,6 +31,8 @@ type Options struct {
 	Now      func() time.Time
 	// Run names this process, Version the release, Host the machine.
 	Run, Version, Host string
+	// Requests counts what the sources were asked so far; nil counts nothing.
+	Requests func() int
 	// Failpoint is called at decided and committed; a test kills the process
 	// there.
 	Failpoint func(name string)
@@ -55,6 +58,9 @@ type Poller struct {
 
 // New returns a Poller that has not run a cycle.
 func New(o Options) *Poller {
+	if o.Requests == nil {
+		o.Requests = func() int { return 0 }
+	}
 	if o.Failpoint == nil {
 		o.Failpoint = func(string) {}
 	}
@@ -76,8 +82,9 @@ type Report struct {
 	// Errors holds one line for each source or item that could not be dealt with.
 	Errors      []string
 	Interrupted bool
-	// Commits counts the transactions of the decisions.
-	Commits int
+	// Commits counts the transactions of the decisions, Requests what trackers were
+	// asked meanwhile, by posts as well.
+	Commits, Requests int
 	// Waiting holds one line for each source that was left alone because it had
 	// asked for that (P7).
 	Waiting []string

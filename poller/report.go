@@ -34,7 +34,7 @@ func (r *Report) fields() map[string]any {
 	return map[string]any{
 		"items_seen": r.ItemsSeen, "spawns": r.Spawns, "comments_forwarded": r.CommentsForwarded,
 		"closures": r.Closures, "failures": r.Failures, "errors": r.Errors, "interrupted": r.Interrupted,
-		"commits": r.Commits, "duration_ms": r.Duration.Milliseconds(),
+		"requests": r.Requests, "commits": r.Commits, "duration_ms": r.Duration.Milliseconds(),
 	}
 }
 
