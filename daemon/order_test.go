@@ -96,3 +96,21 @@ func TestStopOrder(t *testing.T) {
 		t.Errorf("told in the order %q", names)
 	}
 }
+
+// C6: a cycle waits for no session: one that is still being watched on its way up
+// keeps neither this cycle nor another item waiting.
+func TestACycleWaitsForNoSession(t *testing.T) {
+	w := newWorld(t)
+	w.configure("octocat", "", "")
+	w.write("config.yaml", strings.Replace(w.read("config.yaml"), "resumeProbeSeconds: 0", "resumeProbeSeconds: 600", 1))
+	w.started(1)
+	p := w.start(nil)
+	w.until("a session is on its way up", func() bool { return w.told("the-task") == 1 })
+	w.started(2)
+	w.kick()
+	w.until("so is the other one", func() bool { return w.told("the-task") == 2 })
+	if n := len(w.events("session.spawned")); n != 0 {
+		t.Errorf("%d sessions are up: that shows nothing", n)
+	}
+	p.end()
+}
