@@ -312,3 +312,33 @@ func checkLegal(t *testing.T, c cell, d Decision) {
 		}
 	}
 }
+
+// The walk finds what no row claims and what two do, and misses no situation.
+func TestTheWalkFindsGapsAndOverlaps(t *testing.T) {
+	var claims []claim
+	for row, w := range []when{
+		all(itself, byPane.is("live")), all(itself, byPane.isNot("live", "dead")), either(byTarget.is("linked"), all(byPane.is("live"), listed)),
+	} {
+		for _, b := range w {
+			claims = append(claims, claim{row, b})
+		}
+	}
+	gaps, overlaps := 0, 0
+	cells := walk(everything, claims, func(at box, rows []int) {
+		switch {
+		case len(rows) == 0:
+			gaps += at.size()
+		case slices.Equal(rows, []int{0, 2}):
+			overlaps += at.size()
+		default:
+			t.Errorf("%d situations have the rows %v", at.size(), rows)
+		}
+	})
+	half := everything.size() / 2
+	if cells != 2*half || gaps != half/5 || overlaps != half/5/4 {
+		t.Errorf("%d situations, %d in no row, %d in two", cells, gaps, overlaps)
+	}
+	if !not(all(itself, listed)).holds(cell{0, 0, 1}) || not(all(itself, listed)).holds(cell{}) {
+		t.Error("not is wrong")
+	}
+}
