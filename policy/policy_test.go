@@ -7,7 +7,7 @@ import (
 )
 
 func TestAuthorized(t *testing.T) { // A1
-	p := New(Options{AuthorizedUsers: []string{"octocat", " @Hubot ", "", "renovate", "Copilot[bot]", "kim", "[bot]"}})
+	p := New(Options{AuthorizedUsers: []string{"octocat", " @Hubot ", "", "renovate", "Copilot[bot]", "kim", "[bot]", "AaZz-Mm"}})
 	for _, tt := range []struct {
 		why    string
 		author workitem.Author
@@ -15,6 +15,8 @@ func TestAuthorized(t *testing.T) { // A1
 	}{
 		{"a listed account", workitem.Author{Login: "octocat"}, true},
 		{"in another case", workitem.Author{Login: "OctoCat"}, true},
+		{"the first letter and the last, in the other case", workitem.Author{Login: "aAzZ-mM"}, true},
+		{"the signs next to the letters", workitem.Author{Login: "octoc@t"}, false},
 		{"listed with an at sign and spaces", workitem.Author{Login: "hubot"}, true},
 		{"a stranger", workitem.Author{Login: "mallory"}, false},
 		{"a longer name", workitem.Author{Login: "octocat2"}, false},
