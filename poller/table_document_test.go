@@ -138,7 +138,8 @@ Do not edit it: it is written by the tests from the table that they hold the pro
 `
 
 const reading = `Every combination of these that there can be has one line in each part below, and one alone. What happens
-is what these lines say together, and nothing else. In each line, what it does not mention makes no difference.
+is what these lines say together, and nothing else. What a line does not mention makes no difference to it,
+unless another line of the same part mentions it.
 A session *is there* when its row is active and its terminal lives, or it is paused; one that is dead or gone is
 brought back, with its conversation, by the next thing that is to be delivered. With several comments, each is
 dealt with in the thread's order on what the one before it left.`
