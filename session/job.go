@@ -18,8 +18,10 @@ type job struct {
 	settings Settings
 	// row is the comment's id in the ledger; empty for the spawn row.
 	row string
-	// besideTold says that the other pull requests of the item are in the story.
-	besideTold bool
+	// pulls are the item's pull requests, once they are read, and told once they are
+	// in the story.
+	pulls                []pullStory
+	pullsRead, pullsTold bool
 	// tainted says that an earlier call of this attempt may have arrived.
 	tainted bool
 }

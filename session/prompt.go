@@ -57,6 +57,7 @@ type ask struct {
 	session    workitem.Ref // whose conversation it goes into
 	deliveryID string
 	comment    *workitem.Comment // nil: a session that no comment asks for
+	cause      *workitem.Comment // that comment's place: what started the item, if a comment did
 	story      Story
 	mayRepeat  bool
 }
@@ -106,11 +107,20 @@ func (p *prompter) news(a ask, s Settings) (string, error) {
 }
 
 func (p *prompter) event(a ask) *text {
-	if a.comment == nil {
+	c := a.said()
+	if c == nil {
 		return nil
 	}
-	t := textOf(*a.comment, true) // it was admitted as an authorised author's (A7)
+	t := textOf(*c, true) // it was admitted as an authorised author's (A7)
 	return &t
+}
+
+// said is what the prompt is about: the comment, or the one that started the item.
+func (a ask) said() *workitem.Comment {
+	if a.comment != nil {
+		return a.comment
+	}
+	return a.cause
 }
 
 // fill puts the data and its preamble into the template, within MaxPrompt.
@@ -141,7 +151,9 @@ func (p *prompter) fill(template, preamble string, a ask, s Settings, e excerpt)
 // the words of a tracker: refs, ids and names of our own, which hold nothing that
 // hides or types keys even if somebody's grammar let it through.
 func (a ask) values(s Settings) map[string]string {
-	event, action := a.kind()
+	asked := a
+	asked.comment = a.said()
+	event, action := asked.kind()
 	directive := askOnItem
 	if s.Interaction == AskInTerminal {
 		directive = askInTerminal

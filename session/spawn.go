@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"theloop/record"
 	"theloop/session/tmux"
-	"theloop/workitem"
 )
 
 // launch is one harness about to be started.
@@ -174,6 +172,7 @@ func (j *job) plan(ctx context.Context, v view, p place, mayResume bool) (launch
 func (j *job) order(ctx context.Context, l launch, v view, command []string) (launch, error) {
 	prompt, err := j.prompts.first, error(nil)
 	before := ""
+	j.findCause(ctx, v)
 	if l.resumed {
 		prompt = j.prompts.news
 		if v.session != nil {
@@ -182,7 +181,7 @@ func (j *job) order(ctx context.Context, l launch, v view, command []string) (la
 	} else if err = j.retell(ctx, v); err != nil {
 		return l, err
 	} else {
-		j.beside(ctx)
+		j.tellPulls(ctx)
 	}
 	if l.order.Prompt, err = prompt(j.ask, j.settings); err != nil {
 		return l, err
@@ -196,59 +195,6 @@ func (j *job) order(ctx context.Context, l launch, v view, command []string) (la
 	}
 	j.trust(l)
 	return l, nil
-}
-
-// errUntold is why a conversation cannot begin yet: the item that it is about
-// could not be read.
-var errUntold = errors.New("its item cannot be read")
-
-// retell tells of the item whose conversation begins, where only the pull request
-// that the comment stands on was read for the decision (D10).
-func (j *job) retell(ctx context.Context, v view) error {
-	if !j.elsewhere() || j.Tell == nil || j.story.Pull != nil {
-		return nil
-	}
-	owner, err := j.Tell(ctx, j.session, v.owner)
-	if err != nil {
-		return fmt.Errorf("begin the conversation of %s: %w: %w", j.session, errUntold, err)
-	}
-	pull := j.story.Item
-	owner.Pull, owner.Thread = &pull, slices.Concat(owner.Thread, j.story.Thread)
-	workitem.SortThread(owner.Thread)
-	owner.Withheld += j.story.Withheld
-	j.story = owner
-	return nil
-}
-
-// beside tells, too, what was said on the other pull requests of the item whose
-// conversation begins: a start that was said there carries its words nowhere else
-// (X6). One that cannot be read is left out (P5).
-func (j *job) beside(ctx context.Context) {
-	if j.Tell == nil || j.besideTold {
-		return
-	}
-	j.besideTold = true
-	linked, err := j.Ledger.Linked(ctx, j.session)
-	if err != nil {
-		j.Log.Debug("not all pull requests of a session can be read", "work_item", j.session.String(), "error", err)
-	}
-	for _, ref := range linked {
-		if ref.Key() == j.ref.Key() {
-			continue // its own thread is told
-		}
-		rec, err := j.Ledger.Record(ctx, ref)
-		var pull Story
-		if err == nil {
-			pull, err = j.Tell(ctx, ref, rec)
-		}
-		if err != nil {
-			j.Log.Warn("what was said on a pull request is not told to the session of its item", "work_item", ref.String(), "error", err)
-			continue
-		}
-		j.story.Thread = slices.Concat(j.story.Thread, pull.Thread)
-		j.story.Withheld += pull.Withheld
-	}
-	workitem.SortThread(j.story.Thread)
 }
 
 // conversation is the harness and id of the conversation to go on with, empty
