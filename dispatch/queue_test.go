@@ -159,10 +159,26 @@ func TestAFullQueueRefuses(t *testing.T) {
 	}
 }
 
+// workers are the goroutines that work on queues, of this test and of those that
+// have just ended.
+func workers() int {
+	stacks := make([]byte, 1<<20)
+	return strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "dispatch.(*Queue).work(")
+}
+
+func awaitWorkers(t *testing.T, want int) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); workers() != want; runtime.Gosched() {
+		if time.Now().After(deadline) {
+			t.Fatalf("%d goroutines, not %d", workers(), want)
+		}
+	}
+}
+
 // One goroutine for each queue that holds something, none for an idle one.
 func TestAnIdleQueueHasNoGoroutine(t *testing.T) {
+	awaitWorkers(t, 0)
 	q := New(Options{Concurrency: 3})
-	before := runtime.NumGoroutine()
 	gates := make([]*gate, 20)
 	for i := range gates {
 		gates[i] = newGate()
@@ -174,20 +190,17 @@ func TestAnIdleQueueHasNoGoroutine(t *testing.T) {
 			q.Put(Job{Ref: ref(i), ID: id, Run: run})
 		}
 	}
-	if n := runtime.NumGoroutine() - before; n != len(gates) {
+	if n := workers(); n > len(gates) {
 		t.Errorf("%d goroutines for %d queues", n, len(gates))
 	}
+	awaitWorkers(t, len(gates)) // none runs before it was scheduled once
 	for _, g := range gates {
 		close(g.open)
 	}
 	if err := q.Wait(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; runtime.Gosched() {
-		if time.Now().After(deadline) {
-			t.Fatalf("%d goroutines are left", runtime.NumGoroutine()-before)
-		}
-	}
+	awaitWorkers(t, 0)
 	q.Stop(0)
 }
 
@@ -219,6 +232,27 @@ func TestStopHandsBackWhatNeverBegan(t *testing.T) {
 	if g.cut {
 		t.Error("the running job was cut within the drain")
 	}
+}
+
+// C7: who waits for the queue to be empty waits for the last of its sessions.
+func TestWaitIsForAllSessions(t *testing.T) {
+	q := New(Options{Concurrency: 2})
+	g := newGate()
+	q.Put(Job{Ref: ref(1), ID: "a", Run: g.run})
+	q.Put(Job{Ref: ref(2), ID: "b", Run: func(context.Context) error { return nil }})
+	for deadline := time.Now().Add(10 * time.Second); q.Held(ref(2)) != nil && time.Now().Before(deadline); {
+		runtime.Gosched()
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	if err := q.Wait(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("with a job that runs: %v", err)
+	}
+	close(g.open)
+	if err := q.Wait(t.Context()); err != nil {
+		t.Error(err)
+	}
+	q.Stop(time.Minute)
 }
 
 // C4: past the drain the running jobs are cut, and waited for.

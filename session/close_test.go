@@ -78,6 +78,9 @@ func TestClose(t *testing.T) {
 			if got := w.host.Close(t.Context(), Close{Ref: octoRef, Reason: c.reason}); got != c.result {
 				t.Errorf("%s, calls %v", got, w.tmux.calls)
 			}
+			if w.tmux.silent && len(w.tmux.calls) != 1 { // nothing is concluded, so nothing is done (D4)
+				t.Errorf("calls %v", w.tmux.calls)
+			}
 			row := w.ledger.get(octoRef).Session
 			switch {
 			case (row == nil) != (c.status == ""):

@@ -10,6 +10,7 @@ import (
 
 	"theloop/policy"
 	"theloop/record"
+	"theloop/session/tmux"
 	"theloop/workitem"
 )
 
@@ -138,6 +139,10 @@ func TestWhatIsAnnounced(t *testing.T) {
 		{"a respawn", func(w *world) { w.dead() }, 0},
 		{"stopped and started again: the conversation goes on", func(w *world) { w.dead(); w.ledger.put(octoRef, shut) }, 0},
 		{"stopped, cleaned up and started again: a new one", func(w *world) { w.dead(); w.ledger.put(octoRef, shut, record.DropSession{}); w.tmux.panes = nil }, 1},
+		{"the same, and the old terminal is there to be read", func(w *world) {
+			w.dead()
+			w.ledger.put(octoRef, shut, record.DropSession{}, record.Command{Control: record.Control{Command: "start", Source: "cli"}})
+		}, 1},
 		{"the resumed one died at once: a fresh one in its place", func(w *world) { w.dead(); w.tmux.exit = []string{"exit 1"} }, 0},
 		{"it is turned off", func(w *world) { w.settings.Announce = false }, 0},
 		{"the item has no tracker any more", func(w *world) { w.host.Tracker = func(workitem.Ref) (Tracker, bool) { return nil, false } }, 0},
@@ -221,6 +226,25 @@ func TestAdoptedSpawnIsAnnounced(t *testing.T) {
 	w.posted()
 	if b.announcements() != 1 || !strings.Contains(b.thread[0].Body, "announced poll-comment-IC_1 ") {
 		t.Errorf("the thread holds %+v", b.thread)
+	}
+}
+
+// D12: a program of somebody else's that is taken over under our marks was not
+// spawned, whatever its pane's ring says.
+func TestTakenOverIsNotAnnounced(t *testing.T) {
+	w := newWorld(t)
+	b := w.posting()
+	w.ledger.put(octoRef, record.QueueSpawn{DeliveryID: "poll-spawn-1", Run: testRun})
+	w.tmux.add(tmux.Look{
+		State: tmux.Live, Name: "loop-github-octo-repo-15", Owner: octoOwner, StartCommand: "vim",
+		Ring: []string{record.Mark("poll-spawn-1")},
+	})
+	if got, err := w.host.Adopt(t.Context(), Adoption{Ref: octoRef, Force: true}); got != Done || err != nil {
+		t.Fatal(got, err)
+	}
+	w.posted()
+	if n := b.announcements(); n != 0 {
+		t.Errorf("%d announcements", n)
 	}
 }
 
