@@ -140,7 +140,7 @@ var commentRules = []rule{
 		text: "None of them is obeyed.", change: "One command in a comment.",
 	},
 	{
-		name: "a listed author says start, alone, or on an item itself where no session is there to hear the other words", when: started.but(all(spokenTo, withWords)),
+		name: "a listed author says start, alone or where no session is there to hear the other words", when: started.but(all(spokenTo, withWords)),
 		settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "It is recorded: the item is started.", change: "`the-loop stop`",
 	},
@@ -160,7 +160,7 @@ var commentRules = []rule{
 		text: "It is refused and not recorded.", change: "`the-loop start`",
 	},
 	{
-		name: "a listed author says start or resume with other words, and a session is there to hear them, or they stand on a pull request that belongs to another item", when: all(spokenTo, withWords, able).but(spent),
+		name: "a listed author says start or resume with other words, and a session is there to hear them", when: all(spokenTo, withWords, able).but(spent),
 		hold: true, deliver: true, deliverIf: not(inQueue), records: true, events: []string{"control.command", "poll.comment_forwarded"},
 		text: "It is recorded, and delivered with its words.",
 	},

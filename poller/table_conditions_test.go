@@ -106,9 +106,8 @@ var (
 	stopped   = all(commanding, word("stop"))
 	cleanedUp = all(commanding, word("cleanup"))
 
-	// spokenTo: a session is there for the words beside the keyword (X6), or they
-	// begin that of the item which a pull request belongs to (D10).
-	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession, ofAnother))
+	// spokenTo: a session is there for the words beside the keyword (X6).
+	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession))
 	withWords = byBody.is("start and words", "resume and words")
 )
 
