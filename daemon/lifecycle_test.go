@@ -25,7 +25,7 @@ func TestKick(t *testing.T) {
 	w.configure("octocat", "", "")
 	w.started(1)
 	p := w.start(nil)
-	w.until("the first session", func() bool { return w.told("the-task") == 1 })
+	w.until("the first session", func() bool { return w.told("the-task") == 1 && len(w.events("dispatch.succeeded")) == 1 })
 	w.comment(1, 1, "octocat", "hello there")
 	if done := w.kick(); done.ItemsSeen != 1 || done.CommentsForwarded != 1 || done.Errors != 0 {
 		t.Errorf("%+v", done)
