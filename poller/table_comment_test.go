@@ -23,25 +23,21 @@ var commentRules = []rule{
 		text: "What is said waits; first sight follows when the session is proved gone.", waitsIf: byDelivery.is("waiting", "queued", "started"),
 		change: "`sessions list` shows the session.",
 	},
-	{
-		name: "a closed item was never seen", when: all(ended, first),
-		text: "It is nobody's business.",
-	},
 
 	// First sight.
 	{
 		name: "a listed author had said something before the item was seen",
-		when: all(before, listed, either(not(norecord), byBody.is("plain", "two commands"))), baseline: record.FirstSight,
+		when: either(all(before, listed, either(not(norecord), byBody.is("plain", "two commands"))), all(imported, unread, listed)), baseline: record.FirstSight,
 		text: "It is not sent: the first prompt tells it. Of commands the one that stands alone in its comment is obeyed, unless one is recorded already.", change: "Say it again.",
 	},
 	{
 		name: "somebody who is not listed had said something before the item was seen",
-		when: all(before, unlisted), baseline: record.Unauthorized,
+		when: all(either(before, all(imported, unread)), unlisted), baseline: record.Unauthorized,
 		text: "It is never sent and never obeyed.", change: "`routing.authorizedUsers`",
 	},
 	{
 		name: "an agent had said something before the item was seen",
-		when: all(before, marked), baseline: record.SelfAuthored,
+		when: all(either(before, all(imported, unread)), marked), baseline: record.SelfAuthored,
 		text: "It is never sent and never obeyed.",
 	},
 	{

@@ -42,17 +42,21 @@ func tryCommit(t *testing.T, c cell) {
 	for id := range s.facts.Held {
 		w.held[session.Key()] = append(w.held[session.Key()], id)
 	}
+	v := visit{src: w.src, item: s.item, unlisted: s.facts.Unlisted, links: &workitem.Links{Closes: []workitem.Ref{issue(1)}}}
+	to, _, err := w.poller.route(t.Context(), v, s.rec)
+	if err != nil {
+		t.Fatal(err)
+	}
 	stale := c.get(byRevision) == "stale"
 	if stale {
 		written := mine
-		if s.facts.Target.Elsewhere() && c[byBody.at]%2 == 0 {
+		if to.Elsewhere() && c[byBody.at]%2 == 0 {
 			written = target
 		}
 		w.beforeCommit = func() { w.elsewhere(written) }
 	}
 	before := w.records[mine.Key()]
-	v := visit{src: w.src, item: s.item, unlisted: s.facts.Unlisted, links: &workitem.Links{Closes: []workitem.Ref{issue(1)}}}
-	err := w.poller.settleOnce(t.Context(), v, s.thread, &Report{})
+	err = w.poller.settleOnce(t.Context(), v, s.thread, &Report{})
 	switch {
 	case !stale && err != nil:
 		t.Errorf("%s: %v", c, err)

@@ -126,7 +126,9 @@ var (
 
 // An item that ended (P8).
 var (
-	hasEnded = all(ended, seenBefore)
+	// imported: only what an import brought is known of it; nobody has read its thread.
+	imported = all(ended, first)
+	hasEnded = all(ended, either(seenBefore, not(unread)))
 	heard    = all(byBody.is("plain"), byControl.isNot("stop", "pause", "cleanup"))
 	living   = all(byPane.is("live"), byRow.is("active"))
 	silent   = byPane.is("unknown")
@@ -137,7 +139,7 @@ var (
 	// unheard: nothing else of the ending happens before it.
 	unheard = either(all(hasEnded, byDelivery.is("started")), lastWord.but(spent), unanswered)
 	buried  = either(
-		all(hasEnded, itself, not(openRow), byPane.is("dead", "absent", "occupied")).but(inFlight, unheard),
-		all(hasEnded, ofAnother).but(unheard, all(lastWord, spent)),
+		all(ended, itself, not(openRow), byPane.is("dead", "absent", "occupied")).but(inFlight, unheard),
+		all(ended, ofAnother).but(unheard, all(lastWord, spent)),
 	)
 )

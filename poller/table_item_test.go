@@ -27,13 +27,22 @@ var itemRules = []rule{
 		text: "First sight waits for the old session's end.",
 	},
 	{name: "an item that is known is open", when: all(seenBefore, listedNow), text: "Nothing. An item whose label was removed is left alone as well."},
-	{name: "a closed item was never seen", when: all(ended, first), text: "Nothing."},
 	{
-		name: "an item has ended, and nothing is left to do about it", when: buried, item: "ended, forgotten", events: []string{"poll.closure_detected"},
+		name: "an item was imported with a session or a command alone, and has ended, and nothing is left to do about it", when: all(buried, imported),
+		item: "first seen, ended, forgotten", events: []string{"poll.closure_detected"},
+		text: "Nothing of its thread is sent. Its rows go.", change: "Open it again.",
+	},
+	{
+		name: "an item was imported with a session or a command alone, and has ended, and its session is still to be seen to", when: imported.but(buried),
+		item: "first seen, ended", events: []string{"poll.closure_detected"},
+		text: "Nothing of its thread is sent. It is forgotten when its session is proved gone.", change: "Open it again.",
+	},
+	{
+		name: "an item has ended, and nothing is left to do about it", when: buried.but(imported), item: "ended, forgotten", events: []string{"poll.closure_detected"},
 		text: "Its rows go; what is left says that it was there, for 90 days.", change: "Open it again.",
 	},
 	{
-		name: "an item has ended, and its session, its last words or a notice are still to be seen to", when: hasEnded.but(buried),
+		name: "an item has ended, and its session, its last words or a notice are still to be seen to", when: all(ended, seenBefore).but(buried),
 		item: "ended", events: []string{"poll.closure_detected"},
 		text: "Nothing new starts for it. It is forgotten when its session is proved gone.", change: "Open it again.",
 	},
@@ -80,7 +89,7 @@ var sessionRules = []rule{
 	},
 	{
 		name: "an item has ended, and its session is not closed", session: "close: ended",
-		when: all(itself, either(hasEnded.but(unheard), standing), either(openRow, ownerless)).but(silent),
+		when: all(itself, either(ended.but(unheard), standing), either(openRow, ownerless)).but(silent),
 		text: "It is closed, behind what its queue holds.", change: "Open the item again.",
 	},
 	{name: "the session is as it should be, or nothing is known of it", rest: true, text: "Nothing is done about the session."},
