@@ -55,7 +55,7 @@ type given struct {
 
 // gather reads every file. Those that win come first.
 func gather(sources []source, r *Report, progress Progress) *collection {
-	c := &collection{subjects: map[string]*subject{}, lone: map[string]string{}, report: r, delivered: map[string]map[string]bool{}}
+	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}}
 	for i, s := range sources {
 		c.read(s)
 		progress(Reading, i+1, len(sources))

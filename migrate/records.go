@@ -32,6 +32,9 @@ func (c *collection) portable(f file, doc object) {
 	}
 	s := c.find(ref.Key())
 	if s == nil {
+		if c.lone == nil {
+			c.lone = map[string]string{}
+		}
 		c.lone[ref.Key()] = f.path
 		return
 	}
