@@ -19,6 +19,7 @@ func Decide(item workitem.Item, comments []workitem.Comment, rec record.Record, 
 		d.end()
 	case d.rec().Item.Ended():
 		d.awaitForget()
+	case d.unseen(): // it is open and not listed: left alone (P8)
 	default:
 		d.link()
 		d.tidy()

@@ -88,6 +88,12 @@ func (d *decider) end() {
 	}
 }
 
+// unseen says that an item which is not listed was never seen and has no session:
+// what was imported of it waits until it is listed, or ends.
+func (d *decider) unseen() bool {
+	return d.f.Unlisted && !d.rec().Item.Known() && !conversation(d.rec(), d.f.Host).Open()
+}
+
 // seenEnded is the first sight of an item that has ended meanwhile: one whose
 // session, or command, was imported without its thread. Nothing of the thread is
 // said any more, and what the ledger has of it ends as everything does (X1, P8).

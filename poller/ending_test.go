@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -485,5 +486,34 @@ func TestAnItemThatIsGoneIsForgottenOverAnOwedNotice(t *testing.T) {
 	w.cycle()
 	if i := w.records[ref.Key()].Item; !i.Sealed() || len(w.notices) > 0 {
 		t.Errorf("asked for %q, left %+v", w.notices, i)
+	}
+}
+
+// P8, A4: an item that was imported without its thread and whose label was
+// removed is left alone, whatever the policy starts by itself, and is asked for
+// with the full resync alone.
+func TestAnImportedItemThatIsNotListedIsLeftAlone(t *testing.T) {
+	w := newWorld(t)
+	w.policy.RequireStart, w.policy.SpawnOnUnmatched = false, policy.SpawnAlways
+	ref := w.open(1, "octocat")
+	w.say(ref, "octocat", "said while nobody looked")
+	w.change(ref, record.Import{Item: record.Item{Ref: ref.String(), Source: w.src.ID()}})
+	w.set(ref, func(i *workitem.Item) { i.Labelled = false })
+	w.resync = time.Hour
+	for range 3 {
+		if r := w.cycle(); len(r.Errors) > 0 {
+			t.Fatal(r.Errors)
+		}
+	}
+	if rec := w.records[ref.Key()]; rec.Item.Known() || rec.Comments.Len() > 0 || len(w.queued) > 0 {
+		t.Errorf("it is not left alone: %+v, queued %v", rec.Item, w.queued)
+	}
+	if len(w.src.asked) != 1 {
+		t.Errorf("asked %d times in three cycles", len(w.src.asked))
+	}
+	w.set(ref, func(i *workitem.Item) { i.Labelled = true })
+	w.cycle()
+	if !w.records[ref.Key()].Item.Known() {
+		t.Error("listed again, it is not seen")
 	}
 }
