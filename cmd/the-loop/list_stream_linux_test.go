@@ -16,6 +16,7 @@ import (
 
 	"theloop/record"
 	"theloop/store"
+	"theloop/view"
 	"theloop/workitem"
 )
 
@@ -88,6 +89,31 @@ func TestListDoesNotKeepTheLedger(t *testing.T) {
 	}
 	if err := errors.Join(lines.Err(), cmd.Wait()); err != nil || n != items+1 {
 		t.Errorf("%d lines for %d items: %v", n, items, err)
+	}
+}
+
+// On a terminal the list and the facts of an item fit into its width, whatever that
+// is (A8; cli: ledger).
+func TestListOnTerminals(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, programs{loop: inPath(t, "the-loop"), agent: inPath(t, "agent")})
+	l.write(".the-loop/README", "a state root\n")
+	manyItems(t, l.root(), 600)
+	for columns, want := range map[uint16]string{
+		44: "ITEM:", 80: "github:octo/repo#600  open   -        ", 150: "DELIVERED", 220: "https:\\u002f\\u002fgithub.com/octo/repo/issues/600",
+	} {
+		tt, cmd := newTerminal(t, columns), l.command(l.bin.loop, "ledger", "list")
+		cmd.Env = append(cmd.Env, "NO_COLOR=1")
+		cmd.Stdout = tt.tty
+		shown, code := tt.run(cmd)
+		if code != 0 || !strings.Contains(shown, want) || strings.Count(shown, "nobody has started it") == 0 && columns >= 150 {
+			t.Errorf("%d columns: exit code %d, no %q in\n%s", columns, code, want, shown[max(0, len(shown)-500):])
+		}
+		for line := range strings.Lines(shown) {
+			if w := view.Width(strings.TrimRight(line, "\r\n")); w > int(columns) {
+				t.Errorf("%d of %d columns: %q", w, columns, line)
+			}
+		}
 	}
 }
 
