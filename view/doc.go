@@ -1,13 +1,15 @@
 // Package view makes text for people: escaped words, ages, tables, fact lists,
 // colours and links. It knows nothing of trackers or ledgers; it is given plain
-// values and gives back strings, and whoever called it prints them.
+// values and gives back strings, and whoever called it prints them. What comes one
+// by one, a [Stream] of rows or a [List] of JSON values, it writes on.
 //
 // # Nouns
 //
 // A field is one value that must stay on one line (a title, a login, an error
 // of another program): [Line]. A text may have several lines: [Escape]. A
-// [Table] is one row per record, a [Stream] one whose rows come one by one, [Facts] one line per property of one record,
-// a [Style] says whether colours may be used, and a [Tone] what a colour means.
+// [Table] is one row per record, a [Stream] one whose rows come one by one,
+// [Facts] one line per property of one record, a [Style] says whether colours
+// may be used, and a [Tone] what a colour means.
 //
 // # Guarantees
 //
