@@ -103,6 +103,9 @@ func TestMaxRetries(t *testing.T) { // B2
 			t.Errorf("MaxRetries %d: %d, want %d", given, got, want)
 		}
 	}
+	if got := (Policy{}).MaxRetries(); got != 1 {
+		t.Errorf("without options: %d, want 1", got)
+	}
 }
 
 func TestCommandWords(t *testing.T) { // X4

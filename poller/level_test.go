@@ -51,6 +51,27 @@ func TestAnOwnerlessSession(t *testing.T) {
 	}
 }
 
+// D5: what lives and does not carry our mark is neither taken over nor closed.
+func TestWhatIsNotOursIsLeftAlone(t *testing.T) {
+	for _, command := range []string{"start", "pause", "stop", ""} {
+		w := newWorld(t)
+		ref := w.open(1, "octocat")
+		w.cycle()
+		if command != "" {
+			w.change(ref, control(command, "octocat"))
+		}
+		w.change(ref, record.QueueSpawn{DeliveryID: "s", Run: "r"}, record.Fail{})
+		w.panes[ref.Key()] = record.Pane{State: record.PaneLive, Identity: "life-1"}
+		w.say(ref, "mallory", "bump")
+		w.cycle()
+		for _, did := range w.take() {
+			if did == "adopt adopt" || did == "close close" {
+				t.Errorf("%q: %s", command, did)
+			}
+		}
+	}
+}
+
 // X7: a stop is not forgotten over a kill between the verdict on its spawn and
 // the close: the row says that the session is there.
 func TestAStoppedSessionWithoutARowIsFoundAfterAKill(t *testing.T) {
