@@ -67,6 +67,16 @@ func TestStopCutsAWorker(t *testing.T) {
 			t.Errorf("adopted: %s %v", got, err)
 		}
 	})
+	t.Run("before a close has begun", func(t *testing.T) {
+		w := newWorld(t)
+		w.live()
+		ctx, stop := context.WithCancel(t.Context())
+		w.host.Settings = func() Settings { stop(); return w.settings }
+		commits := w.ledger.commits
+		if got := w.host.Close(ctx, Close{Ref: octoRef}); got != Unknown || w.tmux.count("close") != 0 || w.ledger.commits != commits {
+			t.Errorf("closed: %s, calls %v, %d commits", got, w.tmux.calls, w.ledger.commits-commits)
+		}
+	})
 	t.Run("before anything", func(t *testing.T) {
 		w := newWorld(t)
 		w.live()

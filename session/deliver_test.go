@@ -63,6 +63,15 @@ func TestDeliver(t *testing.T) {
 			p := w.live()
 			w.tmux.on["ready"] = func() { w.tmux.die(p, "", false) }
 		}, want{Done, record.IsDone, 1, false, 1}, nil, "session.respawned"},
+		{"refused twice, and resolved meanwhile", func(w *world) {
+			w.live()
+			w.tmux.script["paste"] = []string{"skip", "skip"}
+			w.tmux.on["paste"] = func() {
+				if w.tmux.count("paste") == 1 {
+					w.ledger.put(octoRef, record.Fail{Comment: "IC_1"}, record.Settle{Note: record.Note{ID: "IC_1"}, Outcome: record.Deleted})
+				}
+			}
+		}, want{Dropped, record.IsSet, 1, false, 0}, nil, ""},
 		{"the text was edited after the decision (A6)", func(w *world) {
 			w.live()
 			edited := octoComment("IC_1", "octocat", "something else")
@@ -94,6 +103,9 @@ func TestDeliver(t *testing.T) {
 			}
 			if c.event != "" && !w.emitted(c.event) {
 				t.Errorf("%s is not among %v", c.event, w.events)
+			}
+			if c.event == "" && len(w.events) > 0 {
+				t.Errorf("it tells of %v", w.events)
 			}
 		})
 	}

@@ -44,11 +44,12 @@ func (j *job) commitDelivered(ctx context.Context, l life) (record.Session, erro
 }
 
 // fail spends the attempt (D12). mayRepeat says that something may have arrived.
+// One that is in nobody's hands any more has its outcome already.
 func (j *job) fail(ctx context.Context, cause error, mayRepeat bool) verdict {
-	attempts := 0
+	attempts, ours := 0, false
 	err := j.update(ctx, j.ref, func(rec record.Record) []record.Change {
 		d := j.delivery(rec)
-		if !d.InHand() || d.DeliveryID != j.deliveryID {
+		if ours = d.InHand() && d.DeliveryID == j.deliveryID; !ours {
 			return nil
 		}
 		attempts = d.Attempts
@@ -57,6 +58,9 @@ func (j *job) fail(ctx context.Context, cause error, mayRepeat bool) verdict {
 	j.Failpoint("outcome")
 	if err != nil {
 		return *unknown(err)
+	}
+	if !ours {
+		return verdict{Result: Dropped, err: cause}
 	}
 	again := attempts < j.settings.MaxRetries
 	if !again {

@@ -145,6 +145,10 @@ func TestReadOnlyUnlessConfigured(t *testing.T) {
 				if heard := strings.Contains(text, "heard ls"); heard != writable {
 					t.Errorf("what was typed arrived: %v", heard)
 				}
+				if conn, err := net.Dial("tcp", net.JoinHostPort("127.0.0.2", strconv.Itoa(term.o.Port))); err == nil {
+					conn.Close()
+					t.Error("it listens on more than its address")
+				}
 				if !strings.Contains(log.String(), "http://127.0.0.1:"+strconv.Itoa(term.o.Port)) {
 					t.Errorf("the log does not say where: %s", log)
 				}
@@ -216,6 +220,23 @@ func TestSupervised(t *testing.T) {
 	if text := get(t, term, "/"); !strings.Contains(text, "refused") {
 		t.Errorf("after the close somebody answers: %q", text)
 	}
+}
+
+// R3: a ttyd that is started by a script of that name is ended as well.
+func TestEndsWhatAScriptStarted(t *testing.T) {
+	t.Parallel()
+	script := filepath.Join(t.TempDir(), "ttyd")
+	if err := os.WriteFile(script, []byte("#!/bin/sh\n'"+ttyd+"' \"$@\" &\nwait\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	term, _ := started(t, Options{Binary: script, Command: []string{"/bin/sh", "-c", "echo here"}})
+	if text := get(t, term, "/"); !strings.Contains(text, "here") {
+		t.Errorf("it shows %q", text)
+	}
+	if err := term.Close(); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "nobody answers", func() bool { return strings.Contains(get(t, term, "/"), "refused") })
 }
 
 // R3: a poller that is killed leaves no ttyd behind.
