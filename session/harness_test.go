@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"theloop/workitem"
 )
 
 // The command lines of the built-in and the configured harnesses: placeholders
@@ -44,6 +46,10 @@ func TestHarnessArgv(t *testing.T) {
 		if diff := cmp.Diff(c.want, h.argv(command, "ID", prompt, octoRef)); diff != "" {
 			t.Errorf("%s (resume %v):\n%s", c.name, c.resume, diff)
 		}
+	}
+	strange := workitem.Ref{Provider: "github", Owner: "o\x00\n", Repo: "r\u202e", Number: 1}
+	if argv := s.Harnesses["mine"].argv([]string{"mine", "{{workItem}}"}, "ID", prompt, strange); strings.ContainsAny(argv[1], "\x00\n\u202e") {
+		t.Errorf("a strange ref is in %q", argv)
 	}
 	cursor, err := Settings{}.harness("cursor")
 	if err != nil || cursor.namesSession() || len(cursor.Resume) == 0 {

@@ -157,6 +157,20 @@ func TestReadOnlyUnlessConfigured(t *testing.T) {
 	}
 }
 
+// R3: it listens on the address that is configured, of either kind, and on all
+// only when that is what is configured.
+func TestAddresses(t *testing.T) {
+	for host, want := range map[string]string{
+		"127.0.0.1": " --interface 127.0.0.1 true", "::1": " --interface ::1 --ipv6 true",
+		"0.0.0.0": " " + maxClients + " true", "::": " " + maxClients + " --ipv6 true",
+	} {
+		argv, err := Options{Host: host, Port: 1, Command: []string{"true"}}.argv(t.Context(), ttyd)
+		if got := strings.Join(argv, " "); err != nil || !strings.HasSuffix(got, want) {
+			t.Errorf("%s: %q %v", host, got, err)
+		}
+	}
+}
+
 // R3: what is missing, taken or wrong refuses the start, by name.
 func TestRefusals(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
