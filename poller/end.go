@@ -88,10 +88,11 @@ func (d *decider) end() {
 	}
 }
 
-// unseen says that an item which is not listed was never seen and has no session:
-// what was imported of it waits until it is listed, or ends.
+// unseen says that an item which is not listed was never seen and has no session,
+// its own or that of another item: what was imported of it waits until it is
+// listed, or ends.
 func (d *decider) unseen() bool {
-	return d.f.Unlisted && !d.rec().Item.Known() && !conversation(d.rec(), d.f.Host).Open()
+	return d.f.Unlisted && !d.rec().Item.Known() && !d.routed() && !conversation(d.rec(), d.f.Host).Open()
 }
 
 // seenEnded is the first sight of an item that has ended meanwhile: one whose

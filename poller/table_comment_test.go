@@ -23,6 +23,10 @@ var commentRules = []rule{
 		text: "What is said waits; first sight follows when the session is proved gone.", waitsIf: byDelivery.is("waiting", "queued", "started"),
 		change: "`sessions list` shows the session.",
 	},
+	{
+		name: "an item was imported with a command alone, and has no label", when: offHand,
+		text: "Nothing of what is said there is read.",
+	},
 
 	// First sight.
 	{

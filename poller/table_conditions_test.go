@@ -32,9 +32,11 @@ var (
 	// standing: an ended item is open again and its old session is not proved gone.
 	standing  = all(seenBefore, again, not(gone))
 	forgotten = all(seenBefore, again, gone)
+	// offHand: an import brought it, it is not listed, and it has no session.
+	offHand = all(first, byItem.is("off list"), itself, not(openRow))
 	// anew: it is seen for the first time, or for the first time again.
-	anew   = either(all(first, listedNow), all(first, again).but(impossible), forgotten)
-	lively = either(listedNow, anew)
+	anew   = either(all(first, listedNow).but(offHand), all(first, again).but(impossible), forgotten)
+	lively = either(listedNow.but(offHand), anew)
 )
 
 // possible is all, without what no record is.
@@ -46,7 +48,7 @@ var (
 	// seen (X1).
 	answering = all(anew, unread, ofAnother, ours)
 	// dealtWith: it is judged as it comes, not as part of a first sight.
-	dealtWith = either(all(listedNow, seenBefore), all(listedNow, first, not(unread)), answering)
+	dealtWith = either(all(listedNow, seenBefore), all(listedNow, first, not(unread)).but(offHand), answering)
 	// before: it was said before the item was seen (X1), or seen again (P8).
 	before = all(anew, unread).but(answering)
 	// ofOld: its row was forgotten a moment ago.

@@ -28,6 +28,10 @@ var itemRules = []rule{
 	},
 	{name: "an item that is known is open", when: all(seenBefore, listedNow), text: "Nothing. An item whose label was removed is left alone as well."},
 	{
+		name: "an item was imported with a command alone, and has no label", when: offHand,
+		text: "It is left alone until it is listed, or ends.", change: "The label.",
+	},
+	{
 		name: "an item was imported with a session or a command alone, and has ended, and nothing is left to do about it", when: all(buried, imported),
 		item: "first seen, ended, forgotten", events: []string{"poll.closure_detected"},
 		text: "Nothing of its thread is sent. Its rows go.", change: "Open it again.",
@@ -106,7 +110,7 @@ var delivering = func() (out when) {
 }()
 
 // cleaned is a closed session whose row is in the way of a fresh conversation (X4).
-var cleaned = possible(itself, byRow.is("closed"), either(said("cleanup").but(ended), cleanedUp)).but(silent, ownerless)
+var cleaned = possible(itself, byRow.is("closed"), either(said("cleanup").but(ended), cleanedUp)).but(silent, ownerless, offHand)
 
 var cleanupRules = []rule{
 	{
