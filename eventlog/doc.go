@@ -7,7 +7,7 @@
 // An [Event] is one decision: a name, a level and fields. The catalogue (see
 // [Names] and [Validate]) lists every name with its fields and the words that
 // closed fields may hold. A [Log] appends events to one file. An [Entry] is an
-// event read back by [Read], with when and by which process it was written.
+// event read back by [Read] or [Follow], with when and by which process it was written.
 //
 // # The line
 //

@@ -16,8 +16,10 @@ type lineReader struct {
 	r *bufio.Reader
 	// skipped counts the lines that were too long to be looked at.
 	skipped int
-	// offset is where the next line begins, for a reader that comes back.
+	// offset is where the next line begins, for a reader that comes back; whole says
+	// that the last one ended in a newline.
 	offset int64
+	whole  bool
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -31,6 +33,7 @@ func (l *lineReader) next() ([]byte, error) {
 	for {
 		line, err := l.r.ReadSlice('\n')
 		l.offset += int64(len(line))
+		l.whole = err == nil
 		switch {
 		case errors.Is(err, bufio.ErrBufferFull):
 			l.skipped++

@@ -53,26 +53,39 @@ func Read(path string, f Filter, visit func(Entry) error) (skipped int, err erro
 }
 
 // openAll opens the file at path and those that it was rotated into, the youngest
-// first: a rotation meanwhile shows one of them again, and never hides one. What
-// was last written before since has nothing to say.
-func openAll(path string, since time.Time) ([]*os.File, error) {
-	var files []*os.File
-	var last os.FileInfo
-	var missing error
-	for n := 0; ; n++ {
-		file, err := openForRead(numbered(path, n))
-		switch {
-		case err == nil:
-		case n > 0 && len(files) == 0:
-			return nil, missing
-		case n > 0:
-			return files, nil // there are no more, or something else has that name
-		case errors.Is(err, fs.ErrNotExist):
-			missing = err // it was rotated, and nothing has been written since
-			continue
-		default:
+// first. When it is rotated meanwhile it begins anew, boundedly. What was last
+// written before since has nothing to say.
+func openAll(path string, since time.Time) (files []*os.File, err error) {
+	for n := 1; ; n++ {
+		if files, err = openNumbered(path, since); err != nil {
 			return nil, err
 		}
+		now, gone := os.Stat(path)
+		if n == maxRotations || gone == nil && sameFile(files[0], now) {
+			return files, nil
+		}
+		closeAll(files)
+	}
+}
+
+// maxRotations is how many rotations in a row a reader begins anew for.
+const maxRotations = 10
+
+// openNumbered opens the files one after the other. A number may be missing for an
+// instant, between two renames.
+func openNumbered(path string, since time.Time) ([]*os.File, error) {
+	var files []*os.File
+	var first error
+	for n, gaps := 0, 0; gaps < 2; n++ {
+		file, err := openForRead(numbered(path, n))
+		if err != nil && n == 0 {
+			first = err
+		}
+		if err != nil {
+			gaps++
+			continue
+		}
+		gaps = 0
 		info, err := file.Stat()
 		if err != nil {
 			closeAll(append(files, file))
@@ -81,13 +94,23 @@ func openAll(path string, since time.Time) ([]*os.File, error) {
 		switch {
 		case n > 0 && info.ModTime().Before(since):
 			_ = file.Close()
-			return files, nil // and so are all before it
-		case last != nil && os.SameFile(last, info):
+			gaps = 2 // and so are all before it
+		case slices.ContainsFunc(files, func(f *os.File) bool { return sameFile(f, info) }):
 			_ = file.Close() // it was rotated a moment ago
 		default:
-			files, last = append(files, file), info
+			files = append(files, file)
 		}
 	}
+	if first != nil && (len(files) == 0 || !errors.Is(first, fs.ErrNotExist)) {
+		closeAll(files)
+		return nil, first
+	}
+	return files, nil // without a first one it was rotated, and nothing has been written since
+}
+
+func sameFile(f *os.File, info os.FileInfo) bool {
+	own, err := f.Stat()
+	return err == nil && os.SameFile(own, info)
 }
 
 func closeAll(files []*os.File) {

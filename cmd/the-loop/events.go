@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,9 @@ import (
 	"theloop/workitem"
 )
 
+// followEach is how often a log that is followed is looked at.
+const followEach = 200 * time.Millisecond
+
 type eventsCmd struct {
 	format
 	Source   string `help:"Only what this part wrote: poll, sessions, migrate."`
@@ -25,6 +29,7 @@ type eventsCmd struct {
 	Delivery string `placeholder:"ID" help:"Only what concerns this delivery."`
 	Level    string `placeholder:"LEVEL" help:"At least debug, info, warning or error."`
 	Since    string `placeholder:"TIME" help:"Only what is younger: 2h, or 2026-07-31T09:00:00Z."`
+	Follow   bool   `short:"f" help:"Go on with what is written from now on, until Ctrl-C; across rotation."`
 	Number   int    `short:"n" name:"number" default:"0" help:"Only the last N; 0 is all."`
 }
 
@@ -36,7 +41,7 @@ Exit codes: 0 also when nothing matches, 1 when there is no log.`
 }
 
 // Run prints the events that pass the filters, oldest first.
-func (c *eventsCmd) Run(d *deps, g *Global) error {
+func (c *eventsCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	filter, err := c.filter(d)
 	if err != nil {
 		return err
@@ -54,7 +59,12 @@ func (c *eventsCmd) Run(d *deps, g *Global) error {
 	if c.json() {
 		show = c.showJSON
 	}
-	skipped, err := eventlog.Read(log, filter, func(e eventlog.Entry) error { return show(d, e) })
+	visit := func(e eventlog.Entry) error { return show(d, e) }
+	read := func() (int, error) { return eventlog.Read(log, filter, visit) }
+	if c.Follow {
+		read = func() (int, error) { return eventlog.Follow(ctx, log, filter, followEach, visit) }
+	}
+	skipped, err := read()
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return fmt.Errorf("there is no event log at %s; the poller makes it when it starts", log)

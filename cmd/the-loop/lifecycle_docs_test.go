@@ -28,7 +28,10 @@ func TestOperationsAreRun(t *testing.T) {
 	script := document(t, "cmd/the-loop/testdata/script/lifecycle_operations.txtar")
 	var run []string
 	for line := range strings.Lines(script) {
-		line = strings.TrimSuffix(strings.TrimSpace(line), " &poller&")
+		line = strings.TrimSpace(line)
+		for _, name := range []string{" &poller&", " &follow&"} {
+			line = strings.TrimSuffix(line, name)
+		}
 		run = append(run, strings.NewReplacer("exec ", "", "$MODULE/", "", ".local/", "~/.local/", ".config/", "~/.config/").Replace(line))
 	}
 	commands := 0
