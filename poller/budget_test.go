@@ -237,6 +237,7 @@ func TestAHarnessThatExitsAtOnceIsGivenUp(t *testing.T) {
 	w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Deliver{}, record.Serve{},
 		record.PutSession{Session: record.Session{Status: record.Active, Host: "here", CreatedAt: w.now, Identity: "life-1"}})
 	w.pane(ref, record.PaneLive, "life-1")
+	w.say(ref, "mallory", "bump")
 	w.cycle()
 	if s := w.records[ref.Key()].Item.Spawn; s.Attempts != 1 {
 		t.Errorf("a session that is up has reset the budget: %+v", s)

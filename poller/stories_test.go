@@ -14,10 +14,10 @@ import (
 //	 4  TestOnlyTheOldestPendingMayStart, TestAdmitKeepsTheOrderOfASession
 //	 5  TestTheLastAttemptIsNotGivenUpOverItsProof
 //	 6  TestTheFactsAreReadInTheirOrder, TestAWorkerThatEndsBetweenTwoLooks
-//	 7  TestAnAttemptWhoseCommitHasNoAnswerIsUsedAgain
+//	 7  TestAnAttemptWhoseCommitHasNoAnswerIsUsedAgain, TestTheLastAttemptIsUsed
 //	 8  TestAKillSpendsNoSpawnThatWasOnlyQueued, TestASessionThatCameUpAnotherWayGivesTheSpawnBack
 //	 9  TestANoticeIsOwedAcrossAKill
-//	10  TestADecisionOnAStaleRecordIsMadeAgain
+//	10  TestADecisionOnAStaleRecordIsMadeAgain, TestAnEffectOfAChangeThatWasNotAppliedIsNotActedOn
 //	11  TestAHarnessThatExitsAtOnceIsGivenUp
 //	14  TestAClosedItemEndsInOrder
 //	15  TestAReopenedItemBeginsAnew
