@@ -339,6 +339,11 @@ func TestReactions(t *testing.T) {
 			if !slices.Equal(b.reactions, want) {
 				t.Errorf("%q", b.reactions)
 			}
+			kept := 0
+			w.host.begun.Range(func(any, any) bool { kept++; return true })
+			if over := strings.Contains(c.want, "hooray") || strings.Contains(c.want, "confused"); over && kept != 0 {
+				t.Errorf("what is over is kept: %d", kept)
+			}
 			if ids := slices.Sorted(slices.Values(w.postIDs)); len(slices.Compact(ids)) != len(w.postIDs) {
 				t.Errorf("an id comes twice: %q", w.postIDs)
 			}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -170,6 +171,22 @@ func TestResumedSession(t *testing.T) {
 	}
 	if f := w.fields["session.respawned"]; f["resumed"] != true || f["tmux_target"] != p.look.Name {
 		t.Errorf("the event is %v", f)
+	}
+}
+
+// D5: a conversation whose folder is gone goes on in the configured one; without
+// that there is an error which names it.
+func TestFolderOfASession(t *testing.T) {
+	old, now := t.TempDir(), t.TempDir()
+	s := Settings{Workdir: now}
+	for before, want := range map[string]string{"": now, old: old, filepath.Join(old, "gone"): now} {
+		if got, err := s.workdir(before); got != want || err != nil {
+			t.Errorf("%q: %s %v", before, got, err)
+		}
+	}
+	s.Workdir = filepath.Join(now, "gone")
+	if _, err := s.workdir(""); err == nil || !strings.Contains(err.Error(), s.Workdir) || !strings.Contains(err.Error(), "routing.spawnWorkdir") {
+		t.Errorf("%v", err)
 	}
 }
 

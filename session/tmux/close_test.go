@@ -94,6 +94,20 @@ func TestD9StoppedHarness(t *testing.T) {
 	}
 }
 
+// D9: a session that somebody renames while it is closed is closed all the same.
+func TestD9RenamedMeanwhile(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	r.tmux("rename-session", "-t", "=loop-a:", "mine")
+	if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true, Keep: true, Grace: 10 * time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	if now := r.lookAt("loop-a"); now.State != Dead || running(panePID(look)) {
+		t.Errorf("it is %v", now.State)
+	}
+}
+
 // D9: what is not ours, or not what was looked at, is neither signalled nor taken away.
 func TestD9NotOurs(t *testing.T) {
 	t.Parallel()

@@ -195,10 +195,11 @@ func TestAnswerBeforeEndOfFile(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
 	look, _ := r.spawned("loop-a")
-	binary, _ := r.recorder("sleep 2 &")
+	binary, _ := r.recorder("sleep 4 &")
 	s := r.server(func(o *Options) { o.Binary = binary })
-	if now := s.Look(t.Context(), Target{Name: "loop-a"}); now.Identity != look.Identity {
-		t.Errorf("%v %v", now.State, now.Err)
+	begun := time.Now()
+	if now := s.Look(t.Context(), Target{Name: "loop-a"}); now.Identity != look.Identity || time.Since(begun) > 3500*time.Millisecond {
+		t.Errorf("%v %v after %s", now.State, now.Err, time.Since(begun))
 	}
 }
 

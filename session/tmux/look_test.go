@@ -190,6 +190,19 @@ func TestD3PaneIsFoundAgain(t *testing.T) {
 	}
 }
 
+// D2: of two panes with the item's mark the one that lives is it.
+func TestD2TheLivingOneIsIt(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	kill(t, panePID(look))
+	r.dies("loop-a")
+	r.tmux("new-session", "-d", "-s", "other", "sleep 1000", ";", "set-option", "-p", "-t", "=other:", "@the_loop_owner", look.Owner)
+	if now := r.Look(t.Context(), Target{Name: "loop-a", PaneID: look.PaneID, Owner: look.Owner}); now.Name != "other" || now.State != Live {
+		t.Errorf("%+v", now)
+	}
+}
+
 // D3: pane ids start again with a new server; the identity does not.
 func TestD3PaneIDsReused(t *testing.T) {
 	t.Parallel()

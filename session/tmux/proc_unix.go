@@ -17,7 +17,10 @@ import (
 // is a script has children.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return unix.Kill(-cmd.Process.Pid, unix.SIGKILL) }
+	cmd.Cancel = func() error {
+		cmd.WaitDelay = killedWait
+		return unix.Kill(-cmd.Process.Pid, unix.SIGKILL)
+	}
 }
 
 // closeInherited marks what this process was started with close-on-exec. Go does that for what it opens itself.

@@ -27,8 +27,11 @@ const (
 	// maxOutput bounds what is kept of tmux's answer; a thousand panes are about 300 KiB.
 	maxOutput = 8 << 20
 	// outputWait is how long after the end of a call its pipes are waited for. The client hands them to the server, which
-	// closes its copies when it sees the client go; what the client had to say is complete by then.
-	outputWait = 250 * time.Millisecond
+	// closes its copies when it sees the client go; what the client had to say is complete by then, but has to be read
+	// yet: on a machine where that takes longer an answer would count as none, which holds the session for ten seconds.
+	outputWait = 2 * time.Second
+	// killedWait is the same for a client that was killed: it has no answer to wait for.
+	killedWait = 250 * time.Millisecond
 )
 
 // call is one tmux process.
