@@ -35,6 +35,22 @@ type builder struct {
 	keepGiveUps, noSessions bool
 }
 
+// prepared is what the files want of an item, or the file that was changed
+// meanwhile.
+type prepared struct {
+	wanted
+	changed string
+}
+
+// prepare only reads what the builder has, so that several may run at once.
+func (b builder) prepare(key string) prepared {
+	s, path := b.all.take(key)
+	if s == nil {
+		return prepared{changed: path}
+	}
+	return prepared{wanted: b.build(s)}
+}
+
 // build is pure but for looking whether a session's folder is here.
 func (b builder) build(s *subject) wanted {
 	w := wanted{ref: s.ref, file: cmp.Or(s.file, s.handleFile), isRecord: s.doc != nil, handleFile: s.handleFile}

@@ -46,9 +46,10 @@ func (c *collection) resolve() {
 		if ref, err := workitem.ParseRef(key); err != nil || len(c.delivered[tracker(ref)]) == 0 {
 			continue
 		}
-		s := c.take(key)
+		s, path := c.take(key)
 		if s == nil {
-			delete(c.lone, key) // it is listed
+			c.changed(path)
+			delete(c.lone, key)
 			continue
 		}
 		p, _ := parsePoll(s.doc["poll"])

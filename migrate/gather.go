@@ -56,43 +56,54 @@ type given struct {
 // gather reads every file. Those that win come first.
 func gather(sources []source, r *Report, progress Progress) *collection {
 	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}}
-	for i, s := range sources {
-		c.read(s)
+	for i, f := range ahead(len(sources), func(i int) document { return read(sources[i]) }) {
+		c.add(f)
 		progress(Reading, i+1, len(sources))
 	}
 	c.resolve()
 	return c
 }
 
-// read takes one file in, or lists why it cannot.
-func (c *collection) read(s source) {
-	data, err := readFile(s.path)
-	if err != nil {
-		c.invalid(s.path, 0, plainError(err))
-		return
-	}
-	doc, line, err := parse(data)
-	if err != nil {
-		c.invalid(s.path, line, err.Error())
-		return
-	}
-	f := file{source: s, data: data}
-	switch s.kind {
-	case portables:
-		c.portable(f, doc)
-	case handles:
-		c.handle(f, doc)
-	case controls:
-		c.control(f, doc)
-	case polls:
-		c.polls(f, doc)
-	}
-}
-
 // file is one that was read.
 type file struct {
 	source
 	data []byte
+}
+
+// document is what stands in a file, or why it cannot be used and from which line
+// on.
+type document struct {
+	file
+	doc  object
+	line int
+	bad  string
+}
+
+func read(s source) (d document) {
+	d.source = s
+	var err error
+	if d.data, err = readFile(s.path); err != nil {
+		d.bad = plainError(err)
+	} else if d.doc, d.line, err = parse(d.data); err != nil {
+		d.bad = err.Error()
+	}
+	return d
+}
+
+// add takes one file in, or lists why it cannot.
+func (c *collection) add(d document) {
+	switch {
+	case d.bad != "":
+		c.invalid(d.path, d.line, d.bad)
+	case d.kind == portables:
+		c.portable(d.file, d.doc)
+	case d.kind == handles:
+		c.handle(d.file, d.doc)
+	case d.kind == controls:
+		c.control(d.file, d.doc)
+	case d.kind == polls:
+		c.polls(d.file, d.doc)
+	}
 }
 
 func (c *collection) invalid(path string, line int, reason string) {
@@ -128,38 +139,41 @@ func (c *collection) subject(ref workitem.Ref) *subject {
 func (c *collection) find(key string) *subject {
 	if path, is := c.lone[key]; is {
 		delete(c.lone, key)
-		if s := c.again(key, path); s != nil {
+		if s := again(key, path); s != nil {
 			c.subjects[key] = s
+		} else {
+			c.changed(path)
 		}
 	}
 	return c.subjects[key]
 }
 
-// again reads a record that is all there is about an item once more; nil, and
-// the file is listed, when it is not what it was.
-func (c *collection) again(key, path string) *subject {
+// again reads a record that is all there is about an item once more; nil when it
+// is not what it was.
+func again(key, path string) *subject {
 	info, err := os.Stat(path)
-	var data []byte
-	if err == nil {
-		data, err = readFile(path)
+	if err != nil {
+		return nil
 	}
-	if err == nil {
-		doc, _, _ := parse(data)
-		if ref, bad := refOf(doc["ref"]); bad == nil && ref.Key() == key {
-			return &subject{ref: ref, doc: doc, file: path, modified: info.ModTime()}
-		}
+	d := read(source{path: path})
+	if ref, bad := refOf(d.doc["ref"]); d.bad == "" && bad == nil && ref.Key() == key {
+		return &subject{ref: ref, doc: d.doc, file: path, modified: info.ModTime()}
 	}
-	c.invalid(path, 0, "it was changed while it was imported: import again")
 	return nil
 }
 
-// take returns what is known of an item, at its turn. A record that is all there
-// is about it is not kept.
-func (c *collection) take(key string) *subject {
+// changed lists a record that is not what it was when it was read first.
+func (c *collection) changed(path string) {
+	c.invalid(path, 0, "it was changed while it was imported: import again")
+}
+
+// take returns what is known of an item, at its turn; nil, and its file, when that
+// was changed meanwhile. A record that is all there is about an item is not kept.
+func (c *collection) take(key string) (s *subject, path string) {
 	if path, is := c.lone[key]; is {
-		return c.again(key, path)
+		return again(key, path), path
 	}
-	return c.subjects[key]
+	return c.subjects[key], ""
 }
 
 // keys are those of all items.

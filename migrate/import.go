@@ -127,14 +127,14 @@ type importer struct {
 
 func (in *importer) run(ctx context.Context) error {
 	keys := in.b.all.keys()
-	for i, key := range keys {
+	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.prepare(keys[i]) }) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("import: stopped after %d of %d items; import again to go on: %w", i, len(keys), err)
 		}
-		if s := in.b.all.take(key); s != nil {
-			if err := in.item(ctx, in.b.build(s)); err != nil {
-				return err
-			}
+		if next.changed != "" {
+			in.b.all.changed(next.changed)
+		} else if err := in.item(ctx, next.wanted); err != nil {
+			return err
 		}
 		if len(in.batch) >= batchItems || in.rows >= batchRows {
 			if err := in.flush(ctx); err != nil {
