@@ -283,6 +283,8 @@ func (s *service) assemble() (err error) {
 
 // watch makes the trackers known to whoever asks beside the cycle.
 func (s *service) watch(t *trackers) {
+	rows, _ := s.ledger.Sources(context.Background()) // what cannot be read is told of by the cycle
+	t.remember(rows)
 	s.watched.Store(t)
 	s.posts.use(t.sources)
 }

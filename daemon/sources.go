@@ -6,6 +6,7 @@ import (
 
 	"theloop/config"
 	"theloop/poller"
+	"theloop/record"
 	"theloop/source/github"
 	"theloop/source/inbox"
 )
@@ -15,6 +16,16 @@ import (
 type trackers struct {
 	sources []poller.Source
 	clients []*github.Client
+	// of is whose client a source asks, by the source's id.
+	of map[string]*github.Client
+}
+
+// remember lets nobody ask a server that has asked to be left alone, for one of
+// its sources, in an earlier cycle (P7): neither a post nor another source.
+func (t *trackers) remember(rows map[string]record.SourceRow) {
+	for id, client := range t.of {
+		client.LeaveAlone(rows[id].Until)
+	}
 }
 
 // ids names the sources, for the decision trail.
@@ -44,7 +55,7 @@ func (t *trackers) close() {
 // openTrackers makes the sources that a configuration names. No request is
 // made; that a token is there is found out.
 func openTrackers(ctx context.Context, o Options, cfg config.Config) (*trackers, error) {
-	t := &trackers{}
+	t := &trackers{of: map[string]*github.Client{}}
 	for _, s := range cfg.Polling.Sources {
 		var err error
 		switch s.Provider {
@@ -82,6 +93,7 @@ func (t *trackers) addGitHub(ctx context.Context, o Options, cfg config.Config, 
 			return err
 		}
 		t.sources = append(t.sources, src)
+		t.of[src.ID()] = client
 	}
 	return nil
 }

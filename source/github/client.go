@@ -90,6 +90,10 @@ func (c *Client) Close() { c.transport.close() }
 // Requests returns how many requests were sent so far, redirects included.
 func (c *Client) Requests() int { return int(c.transport.requests.Load()) }
 
+// LeaveAlone sends nothing before a time that the server has named to an earlier
+// client (P7).
+func (c *Client) LeaveAlone(until time.Time) { c.transport.limits.resume(until) }
+
 // Self returns the token's own account. It asks once; a failure is not kept.
 func (c *Client) Self(ctx context.Context) (workitem.Author, error) {
 	c.selfMu.Lock()

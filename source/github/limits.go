@@ -115,6 +115,16 @@ func (l *limiter) observe(of budget, resp *http.Response, body []byte) error {
 	return l.failure(l.end(of))
 }
 
+// resume takes up what an earlier process was told. A time that no answer can
+// have named is not believed.
+func (l *limiter) resume(until time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if until.Sub(l.now()) <= longestRetryAfter && until.After(l.until.until) {
+		l.until = quiet{until: until}
+	}
+}
+
 func (l *limiter) wait(of budget, d time.Duration, kind workitem.LimitKind) {
 	end := &l.until
 	if of == queriesAlone {

@@ -152,3 +152,17 @@ func TestLastRequest(t *testing.T) {
 		t.Errorf("requests %v", w.Requests())
 	}
 }
+
+// P7: what an earlier process was told holds for this one, for whatever it would
+// send, unless no server can have said it.
+func TestAnEarlierLimitIsObeyed(t *testing.T) {
+	w := newWorld(t, githubtest.Options{})
+	at := &clock{at: time.Date(2026, 7, 31, 9, 0, 0, 0, time.UTC)}
+	c := w.client(t, Options{Now: at.now})
+	c.LeaveAlone(time.Time{})
+	c.LeaveAlone(at.now().Add(48 * time.Hour))
+	s := repo(t, c)
+	listed(t, s)
+	c.LeaveAlone(at.now().Add(time.Hour))
+	obeyed(t, w, s, at, time.Hour)
+}
