@@ -78,16 +78,17 @@ func independent(rec record.Record, host string) bool {
 
 // underWay says of an item whose words go nowhere else that a session of its own may
 // be coming up, or live, without a row: something was queued that brings one up, and
-// did not fail for good.
+// did not fail for good. What was imported (it has no text, and spawns no number) was
+// another program's.
 func underWay(rec record.Record) bool {
-	if rec.Session != nil && !rec.Bygone() {
+	if !rec.Item.Known() || rec.Link != nil || rec.Session != nil && !rec.Bygone() {
 		return false
 	}
-	if spawn := rec.Item.Spawn; spawn.DeliveryID != "" && !spawn.GaveUp {
+	if spawn := rec.Item.Spawn; spawn.N > 0 && spawn.DeliveryID != "" && !spawn.GaveUp {
 		return true
 	}
 	return slices.ContainsFunc(rec.Comments.All(), func(row record.Comment) bool {
-		return row.DeliveryID != "" && (row.State == record.Pending || row.State == record.Delivered)
+		return row.DeliveryID != "" && row.SHA256 != "" && (row.State == record.Pending || row.State == record.Delivered)
 	})
 }
 

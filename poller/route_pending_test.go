@@ -112,3 +112,23 @@ func TestASessionOnItsWayIsNotLeftBehindByALink(t *testing.T) {
 		})
 	}
 }
+
+// P3: a comment that an earlier program delivered says nothing of a session now.
+func TestAnImportedPullRequestIsRouted(t *testing.T) {
+	w := newWorld(t)
+	f := w.forged()
+	item := w.started()
+	pull := w.pull(f, 7, "octocat", workitem.Links{Closes: []workitem.Ref{item}})
+	w.change(pull, record.Import{
+		Item: record.Item{
+			Ref: pull.String(), Kind: workitem.PullRequest, Source: w.src.ID(), FirstSeenAt: w.now,
+			Spawn: record.Spawn{Delivery: record.Delivery{Attempts: 1, DeliveryID: "their own"}},
+		},
+		Comments: []record.Comment{{
+			ID: "old", State: record.Delivered, Delivery: record.Delivery{DeliveryID: record.CommentDeliveryID("old")}, Seq: 1,
+		}},
+	})
+	id := w.review(pull, "octocat", "please add a test")
+	w.cycle()
+	w.wantFor("deliver poll-comment-" + id + ": #7 for #1")
+}
