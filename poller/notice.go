@@ -9,10 +9,11 @@ import (
 // whether one is still owed that can be posted.
 func (d *decider) notices() bool {
 	owed := false
-	for _, row := range d.rec().Comments.All() {
-		if row.Notice == record.NoticeOwed {
+	rows := d.rec().Comments.All()
+	for i := range rows { // by index: few owe one, and rows are large
+		if rows[i].Notice == record.NoticeOwed {
 			owed = true
-			d.notice(row.ID)
+			d.notice(rows[i].ID)
 		}
 	}
 	if d.rec().Item.Spawn.Notice == record.NoticeOwed {

@@ -21,7 +21,7 @@ func (d *decider) see() {
 	}
 	baselined := 0
 	for _, c := range d.thread {
-		row, known := d.rec().Comments.Get(c.ID)
+		row, known := d.draft.Comment(c.ID)
 		switch {
 		case known:
 			d.again(c, row)

@@ -57,6 +57,10 @@ func NewDraft(rec Record) *Draft {
 // written to and is only good until the next Do.
 func (d *Draft) Record() Record { return d.after }
 
+// Comment is the row of a comment as the changes so far leave it: Record().Comments.Get
+// without a copy of the rest, for whoever goes through a whole thread.
+func (d *Draft) Comment(id string) (Comment, bool) { return d.after.Comments.Get(id) }
+
 // Do applies one change. An illegal one is an ErrIllegal and the draft is of no
 // further use.
 func (d *Draft) Do(c Change) error {

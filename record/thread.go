@@ -87,9 +87,9 @@ func (t Thread) find(id string) (int, bool) {
 // Pending returns the unresolved rows in thread order (P2): oldest first.
 func (t Thread) Pending() []Comment {
 	var open []Comment
-	for _, row := range t.rows {
-		if row.State == Pending {
-			open = append(open, row)
+	for i := range t.rows { // by index: most are resolved, and rows are large
+		if t.rows[i].State == Pending {
+			open = append(open, t.rows[i])
 		}
 	}
 	slices.SortFunc(open, func(a, b Comment) int { return a.Position().Compare(b.Position()) })
