@@ -53,6 +53,29 @@ func TestD9ChildInItsOwnSession(t *testing.T) {
 	}
 }
 
+// D9: a process on a pane's terminal that does not lead its session is not what tmux started there.
+func TestD9OnlyALeaderIsAHarness(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a", "-child")
+	for pid, p := range processes() {
+		if p.session != panePID(look) || pid == p.session {
+			continue
+		}
+		strange := look
+		strange.Identity = "1/1/" + itoa(pid)
+		if _, err := openHarness(strange); err == nil && running(pid) {
+			t.Errorf("%s passes for a harness", p.command)
+		}
+	}
+	if _, err := openHarness(look); err != nil {
+		t.Error(err)
+	}
+	if err := r.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true}); err != nil {
+		t.Error(err)
+	}
+}
+
 // D9: a process number that was found once and is somebody else's by now is left alone, and so is what has never been
 // seen below the harness.
 func TestD9FamilyByNumberAndStart(t *testing.T) {
@@ -82,6 +105,10 @@ func TestD9FamilyByNumberAndStart(t *testing.T) {
 		if _, in := family(c.leader, c.known)[pid]; in != c.in {
 			t.Errorf("%s: %v", c.name, in)
 		}
+	}
+	later := &harness{leader: pid, started: started + 1}
+	if all := later.members(); len(all) != 0 || !later.gone() {
+		t.Errorf("a later leader of that number passes for the harness: %v", all)
 	}
 	self, _ := startOf(os.Getpid())
 	kin := family(0, map[int]int64{os.Getpid(): self})

@@ -69,6 +69,28 @@ func TestD4HangingServerIsUnknown(t *testing.T) {
 	}
 }
 
+// D3: no call outlasts the deadline of its sequence by more than a second, however long calls may take.
+func TestD3NoCallOutlastsItsDeadline(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	look, _ := r.spawned("loop-a")
+	server := r.serverPID()
+	r.signal(server, syscall.SIGSTOP)
+	defer r.signal(server, syscall.SIGCONT)
+	start := time.Now()
+	outcome, err := r.Paste(t.Context(), Paste{Look: look, Owner: look.Owner, Mark: Mark("1"), Text: []byte("x"), Span: inSeconds(2)})
+	if outcome != Skip || !errors.Is(err, ErrNoAnswer) { // it could not be loaded
+		t.Errorf("paste: %v %v", outcome, err)
+	}
+	_, outcome, err = r.Spawn(t.Context(), Spawn{Name: "loop-b", Owner: owner("loop-b"), Order: r.order(r.logPath()), Span: inSeconds(2)})
+	if outcome != Unknown || !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("spawn: %v %v", outcome, err)
+	}
+	if took := time.Since(start); took > 8*time.Second {
+		t.Errorf("they took %s", took)
+	}
+}
+
 // D3: a paste whose client was killed while the server hung does not land once its deadline has passed. Without the
 // deadline it would: before the deadline it does, which is why it is unknown and not refused.
 func TestD3NothingLandsLate(t *testing.T) {

@@ -172,12 +172,13 @@ func TestL3TwoInstances(t *testing.T) {
 		r.tmux("set-buffer", "-b", bufferPrefix+string(id)+"-cr", "left over")
 	}
 	r.tmux("set-buffer", "-b", "loop-of-the-user", "x")
+	r.tmux("set-buffer", "-b", r.prefix+"of-the-user", "x")
 	r.tmux("set-buffer", "x")
 	if err := r.Sweep(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	names := func() []string { return strings.Fields(r.tmux("list-buffers", "-F", "#{buffer_name}")) }
-	if n := len(names()); n != 6 {
+	if n := len(names()); n != 7 {
 		t.Errorf("young buffers were swept: %d left", n)
 	}
 	later := r.server(func(o *Options) { o.Now = func() time.Time { return time.Now().Add(2 * time.Minute) } })
@@ -185,7 +186,7 @@ func TestL3TwoInstances(t *testing.T) {
 		t.Fatal(err)
 	}
 	left := names()
-	if len(left) != 4 || slices.ContainsFunc(left, func(n string) bool { return strings.HasPrefix(n, r.prefix) }) {
+	if len(left) != 5 || slices.ContainsFunc(left, func(n string) bool { return strings.HasPrefix(n, r.prefix) && n != r.prefix+"of-the-user" }) {
 		t.Errorf("left: %q", left)
 	}
 	if got(t, log) != "" {
