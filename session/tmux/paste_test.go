@@ -41,6 +41,11 @@ func TestD3TwoProcesses(t *testing.T) {
 	if ring := r.lookAt("loop-a").Ring; len(ring) != 1 || ring[0] != Mark("1") {
 		t.Errorf("ring %q", ring)
 	}
+	for line := range strings.Lines(r.tmux("show-options", "-g")) { // a server lives for months
+		if strings.HasPrefix(line, "@loop_") && !strings.HasPrefix(line, "@loop_now ") {
+			t.Errorf("a script is left in the server: %s", line)
+		}
+	}
 }
 
 // D3: every part of the guard, each broken alone: SKIP, and nothing arrives.

@@ -230,6 +230,20 @@ func TestD8CannotStart(t *testing.T) {
 	}
 }
 
+// D8: a program is looked for in absolute folders of PATH alone: a session's folder is full of other people's files.
+func TestD8RelativePATH(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "agent"), []byte("#!/bin/sh\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for path, found := range map[string]bool{".": false, "": false, ":/bin": false, dir: true, "/bin:" + dir: true} {
+		if got, err := findProgram("agent", path); (err == nil) != found || found && got != filepath.Join(dir, "agent") {
+			t.Errorf("PATH=%s: %q %v", path, got, err)
+		}
+	}
+}
+
 // D8: an order that is gone (swept, or taken before) is said in the pane; session-exec outside of tmux refuses.
 func TestD8OrderGone(t *testing.T) {
 	t.Parallel()
