@@ -89,7 +89,6 @@ func Recover(ref workitem.Ref, rec record.Record, f Facts) (Decision, error) {
 	}
 	d.proved("", rec.Item.Spawn.Delivery)
 	switch {
-	case f.Pane.State == record.PaneUnknown:
 	case rec.Item.Ended():
 		if len(d.rec().Comments.Pending()) == 0 {
 			d.close("ended")

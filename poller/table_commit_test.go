@@ -53,7 +53,11 @@ func tryCommit(t *testing.T, c cell) {
 		if to.Elsewhere() && c[byBody.at]%2 == 0 {
 			written = target
 		}
-		w.beforeCommit = func() { w.elsewhere(written) }
+		w.poller.Failpoint = func(name string) {
+			if name == "decided" {
+				w.elsewhere(written)
+			}
+		}
 	}
 	before := w.records[mine.Key()]
 	err = w.poller.settleOnce(t.Context(), v, s.thread, &Report{})
