@@ -243,7 +243,9 @@ func TestD4Ready(t *testing.T) {
 		t.Errorf("never: %v", err)
 	}
 	kill(t, panePID(look))
-	if err := r.Ready(t.Context(), r.dies("loop-a"), time.Minute); !errors.Is(err, ErrNotReady) {
+	dead := r.dies("loop-a")
+	dead.TTY += "-is-gone" // its number may be another terminal's by now
+	if err := r.Ready(t.Context(), dead, time.Minute); !errors.Is(err, ErrNotReady) {
 		t.Errorf("dead: %v", err)
 	}
 }
