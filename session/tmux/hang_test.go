@@ -63,6 +63,11 @@ func TestD4HangingServerIsUnknown(t *testing.T) {
 	if took := time.Since(start); took > 5*time.Second {
 		t.Errorf("five calls took %s", took)
 	}
+	binary, log := r.recorder("")
+	recording := r.server(func(o *Options) { o.Binary, o.CallTimeout = binary, 200*time.Millisecond })
+	if err := recording.Close(t.Context(), look, CloseOptions{Owner: look.Owner, Kill: true}); !errors.Is(err, ErrNoAnswer) || len(calls(t, log)) != 1 {
+		t.Errorf("a server that has not answered was asked again: %v, %q", err, calls(t, log))
+	}
 	r.signal(server, syscall.SIGCONT)
 	if l := r.lookAt("loop-a"); l.State != Live || len(l.Ring) != 0 {
 		t.Errorf("after it went on: %v %q", l.State, l.Ring)

@@ -163,7 +163,7 @@ func TestD3PaneIsFoundAgain(t *testing.T) {
 	for i, change := range [][]string{
 		{"split-window", "-b", "-t", look.PaneID, "sleep 1000"},
 		{"new-window", "-t", "=loop-a:", "sleep 1000"},
-		{"new-session", "-d", "-s", "watcher", "-t", "=loop-a"},
+		{"new-session", "-d", "-s", "aaa", "-t", "=loop-a"},
 		{"rename-session", "-t", "=loop-a", "mine: of the day"},
 		{"break-pane", "-d", "-s", look.PaneID, "-n", "moved"},
 		{"kill-session", "-t", "=mine_ of the day"},
@@ -173,6 +173,9 @@ func TestD3PaneIsFoundAgain(t *testing.T) {
 		now := r.Look(t.Context(), stored)
 		if now.State != Live || now.PaneID != look.PaneID || now.Owner != look.Owner || panePID(now) != panePID(look) {
 			t.Fatalf("after %q: %+v", change, now)
+		}
+		if i < 5 && now.Identity != look.Identity { // of several sessions that show it the first one counts
+			t.Errorf("after %q it is %s, and was %s", change, now.Identity, look.Identity)
 		}
 		text := strings.Join(change, " ")
 		if outcome, err := r.paste(now, itoa(i), text); outcome != OK {
