@@ -5,6 +5,7 @@ package tmux
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -203,6 +204,39 @@ func TestD2TheLivingOneIsIt(t *testing.T) {
 	r.tmux("new-session", "-d", "-s", "other", "sleep 1000", ";", "set-option", "-p", "-t", "=other:", "@the_loop_owner", look.Owner)
 	if now := r.Look(t.Context(), Target{Name: "loop-a", PaneID: look.PaneID, Owner: look.Owner}); now.Name != "other" || now.State != Live {
 		t.Errorf("%+v", now)
+	}
+}
+
+// D4: a server that has not noticed how a pane's program ended (tmux 3.3a misses one in forty) is made to look, once.
+// Here a script answers for it, and a process that waits for the signal is the server.
+func TestD4ServerIsNudged(t *testing.T) {
+	t.Parallel()
+	r := newRig(t)
+	seen := filepath.Join(r.dir, "seen")
+	server := exec.Command("/bin/sh", "-c", "trap 'echo x >>"+seen+"' CHLD; echo; read x")
+	stdin, err := server.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ready, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ready.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
+	binary, _ := r.recorder("[ \"$1\" = -V ] || { printf 'loop-pane\\t$1\\t@1\\t%%1\\t" + itoa(server.Process.Pid) +
+		"/1/1\\t1\\t\\t\\t0\\t/dev/none\\t\\t\\t\\tloop-a\\tx\\tx\\n'; exit 0; }")
+	if l := r.server(func(o *Options) { o.Binary = binary }).Look(t.Context(), Target{Name: "loop-a"}); l.State != Dead || l.Err != nil {
+		t.Errorf("%+v", l)
+	}
+	_ = stdin.Close()
+	_ = server.Wait() // its read has ended, by the signal or by the end of the file
+	if text, err := os.ReadFile(seen); err != nil || string(text) != "x\n" {
+		t.Errorf("the server saw %q: %v", text, err)
 	}
 }
 
