@@ -26,9 +26,10 @@ type arrow struct {
 var arrows = map[string]arrow{
 	"lock":      {why: "who runs is asked by everybody, also when nothing else works"},
 	"heartbeat": {why: "it outlives the poller and is read without it"},
-	"eventlog":  {why: "what is logged never decides anything"},
+	"eventlog":  {to: []string{"escape"}, why: "what is logged never decides anything"},
 	"config":    {why: "the file is read before anything is made"},
-	"view":      {why: "it shows text, whosever it is"},
+	"escape":    {why: "what hides is asked by whoever shows a text, wherever that is read"},
+	"view":      {to: []string{"escape"}, why: "it shows text, whosever it is"},
 	"workitem":  {why: "these are the words that all the others use"},
 
 	"source":        {to: []string{"workitem"}, why: "a tracker knows nothing of sessions or ledgers"},
@@ -40,7 +41,7 @@ var arrows = map[string]arrow{
 	"store":         {to: []string{"record", "workitem"}, why: "a second ledger must be able to stand beside it"},
 	"dispatch":      {to: []string{"record", "workitem"}, why: "it runs jobs and knows neither tmux nor ledger"},
 
-	"session":           {to: []string{"record", "workitem", "session/tmux", "session/workspace"}, why: "it reaches the ledger through an interface of its own"},
+	"session":           {to: []string{"escape", "record", "workitem", "session/tmux", "session/workspace"}, why: "it reaches the ledger through an interface of its own"},
 	"session/tmux":      {why: "it knows panes, not work items"},
 	"session/workspace": {why: "it knows git, not work items"},
 
@@ -48,11 +49,11 @@ var arrows = map[string]arrow{
 	"webterm":  {why: "it looks after one program and knows nothing of what that shows"},
 	"migrate":  {to: []string{"store", "record", "workitem"}, why: "records are moved while nothing runs"},
 	"daemon": {to: []string{
-		"config", "dispatch", "eventlog", "heartbeat", "localapi", "lock", "policy", "poller", "record",
+		"config", "dispatch", "escape", "eventlog", "heartbeat", "localapi", "lock", "policy", "poller", "record",
 		"session", "session/tmux", "session/workspace", "source", "source/github", "source/inbox", "store", "view", "webterm", "workitem",
 	}, why: "it alone wires, and it is below the command line"},
 	"cmd/the-loop": {to: []string{
-		"config", "daemon", "eventlog", "heartbeat", "localapi", "lock", "migrate",
+		"config", "daemon", "escape", "eventlog", "heartbeat", "localapi", "lock", "migrate",
 		"session", "session/tmux", "store", "view", "workitem",
 	}, why: "it parses, calls and prints; what decides is elsewhere"},
 }

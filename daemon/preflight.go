@@ -7,8 +7,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"theloop/escape"
 	"theloop/store"
-	"theloop/view"
 )
 
 // CheckCommand is the hidden command of this program that looks at a ledger in a
@@ -34,7 +34,7 @@ func (s *service) lookFirst(ctx context.Context) error {
 		s.o.Log.Warn("the ledger could not be checked after an unclean stop", "error", err)
 	case len(problems) > 0:
 		s.o.Log.Warn("the ledger has faults that concern their items alone; see 'the-loop ledger check'",
-			"faults", len(problems), "first", view.Line(problems[0].String()))
+			"faults", len(problems), "first", escape.Line(problems[0].String()))
 	}
 	return nil
 }

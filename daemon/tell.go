@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"theloop/escape"
 	"theloop/heartbeat"
 	"theloop/poller"
-	"theloop/view"
 )
 
 // tellStart and tellEnd are the first and the last event of a poller that runs.
@@ -65,7 +65,7 @@ func (s *service) line(r poller.Report) {
 	}
 	if !s.o.Once {
 		for _, e := range r.Errors {
-			s.o.Log.Error(view.Line(e))
+			s.o.Log.Error(escape.Line(e))
 		}
 	}
 }

@@ -6,10 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
-	"unicode/utf8"
-
-	"theloop/view"
 )
 
 // R2: an event that is not declared, or not as declared, fails the tests of
@@ -100,24 +96,6 @@ func TestCatalogueIsSound(t *testing.T) {
 		event, field, _ := strings.Cut(key, " ")
 		if !slices.Contains(index()[event].fields, field) {
 			t.Errorf("a list is closed for %s, which is not declared", key)
-		}
-	}
-}
-
-// A8: what this package makes visible is what is made visible on a terminal.
-func TestSafeAgreesWithWhatIsPrinted(t *testing.T) {
-	for r := rune(0); r <= unicode.MaxRune; r++ {
-		// Of ideographs and of the planes that hold nothing, samples do.
-		if !utf8.ValidRune(r) || (r >= 0x20000 && r < 0xe0000 || r >= 0xe1000) && r%251 != 0 {
-			continue
-		}
-		if got, want := safe(string(r)), view.Line(string(r)); got != want {
-			t.Fatalf("%U: %q here, %q there", r, got, want)
-		}
-	}
-	for _, s := range []string{"a\xffb", "\xed\xa0\x80", "a\ufffdb", "a\xc3", "one\r\ntwo\t"} {
-		if got, want := safe(s), view.Line(s); got != want {
-			t.Errorf("%q: %q here, %q there", s, got, want)
 		}
 	}
 }

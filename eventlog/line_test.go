@@ -12,6 +12,8 @@ import (
 	"unicode/utf8"
 
 	"pgregory.net/rapid"
+
+	"theloop/escape"
 )
 
 func lineOf(e Event) []byte {
@@ -212,7 +214,7 @@ func TestAnyEventFitsIntoOneLine(t *testing.T) {
 			t.Fatalf("%d bytes: %q", len(line), line)
 		}
 		fieldsIn(t, line)
-		if s := strings.TrimSuffix(string(line), "\n"); safe(s) != s {
+		if s := strings.TrimSuffix(string(line), "\n"); escape.Line(s) != s {
 			t.Fatalf("not safe to look at: %q", s)
 		}
 	})
@@ -231,11 +233,11 @@ func TestStringsRoundTrip(t *testing.T) {
 			t.Fatalf("%d skipped, %v", skipped, err)
 		}
 		got, _ := last.Fields["detail"].(string)
-		if want := safe(detail); last.Cut == nil && got != want {
+		if want := escape.Line(detail); last.Cut == nil && got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
-		if got := last.Fields["actor"]; got != safe(actor) {
-			t.Fatalf("got %q, want %q", got, safe(actor))
+		if got := last.Fields["actor"]; got != escape.Line(actor) {
+			t.Fatalf("got %q, want %q", got, escape.Line(actor))
 		}
 		if printable(detail) && len(detail) < 1500 && got != detail {
 			t.Fatalf("%q was changed to %q", detail, got)

@@ -9,6 +9,8 @@ import (
 	"path"
 	"slices"
 	"time"
+
+	"theloop/escape"
 )
 
 // Filter chooses entries. Every condition that is set has to hold; the zero
@@ -198,7 +200,7 @@ func (f Filter) passesType(name string) bool {
 // among reports that want is not asked for, or is the one or among the many.
 // It is compared in the form in which it was written.
 func among(want, one string, many []string) bool {
-	want = safe(want)
+	want = escape.Line(want)
 	return want == "" || want == one || slices.Contains(many, want)
 }
 

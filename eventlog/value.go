@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"theloop/escape"
 )
 
 const (
@@ -104,7 +106,7 @@ func textValue(s string) value {
 	if len(s) > maxLine {
 		s, v.cut = wholeRunes(s[:maxLine]), true
 	}
-	v.text = safe(s)
+	v.text = escape.Line(s)
 	return v
 }
 
@@ -198,6 +200,6 @@ func quote(s string) string {
 
 // safeKey is the name of a field as it may stand in a line.
 func safeKey(s string) string {
-	key, _ := truncate(safe(s), keyLimit)
+	key, _ := truncate(escape.Line(s), keyLimit)
 	return key
 }

@@ -1,8 +1,9 @@
 package session
 
 import (
-	"unicode"
 	"unicode/utf8"
+
+	"theloop/escape"
 )
 
 // safe is text that others wrote, as it stands in an excerpt: a JSON string in
@@ -35,7 +36,7 @@ func (e *escaper) append(b []byte, r rune) []byte {
 		return appendEscaped(b, r)
 	}
 	if e.ticks++; e.ticks > maxTicks {
-		return appendUnit(b, r)
+		return escape.AppendJSON(b, r)
 	}
 	return append(b, '`')
 }
@@ -50,31 +51,10 @@ func appendEscaped(b []byte, r rune) []byte {
 		return append(b, `\t`...)
 	case r == '\r':
 		return append(b, `\r`...)
-	case !hidden(r):
+	case !escape.Hidden(r):
 		return utf8.AppendRune(b, r)
-	case r > 0xffff:
-		// JSON has four digits, so the rest of Unicode takes two of them.
-		r -= 0x10000
-		return appendUnit(appendUnit(b, 0xd800+r>>10), 0xdc00+r&0x3ff)
 	}
-	return appendUnit(b, r)
-}
-
-func appendUnit(b []byte, u rune) []byte {
-	const digits = "0123456789abcdef"
-	return append(b, '\\', 'u', digits[u>>12&15], digits[u>>8&15], digits[u>>4&15], digits[u&15])
-}
-
-// hidden reports whether a character is of Cc, Cf, Co, Cs, Cn, Zl or Zp, or is
-// one that is drawn as nothing (A5): fillers, selectors, the empty braille cell.
-func hidden(r rune) bool {
-	const brailleBlank = 0x2800
-	if ' ' <= r && r < 0x7f {
-		return false
-	}
-	return r == brailleBlank || unicode.In(r,
-		unicode.Cc, unicode.Cf, unicode.Co, unicode.Cs, unicode.Cn, unicode.Zl, unicode.Zp,
-		unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return escape.AppendJSON(b, r)
 }
 
 // escapedLen is how many bytes the text takes in an excerpt, without quotes.

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 
+	"theloop/escape"
 	"theloop/workitem"
 )
 
@@ -42,7 +43,7 @@ func safeError(err error) string {
 // safeText makes one printable line of at most limit bytes of a text.
 func safeText(s string, limit int) string {
 	s = strings.Map(func(r rune) rune {
-		if hidden(r) {
+		if escape.Hidden(r) {
 			return ' '
 		}
 		return r

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
+	"theloop/escape"
 	"theloop/workitem"
 )
 
@@ -213,7 +214,7 @@ func checkPrompt(t *rapid.T, prompt string) {
 		t.Fatalf("not UTF-8")
 	}
 	for _, r := range prompt {
-		if r != '\n' && hidden(r) {
+		if r != '\n' && escape.Hidden(r) {
 			t.Fatalf("%U can be in a prompt", r)
 		}
 	}

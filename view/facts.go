@@ -1,6 +1,10 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"theloop/escape"
+)
 
 // factColumns is where the value of a fact is cut. It is long enough for any
 // honest title, path or URL and short enough not to flood a screen.
@@ -23,7 +27,7 @@ func (f Facts) Render(style Style) string {
 	widest := 0
 	for _, fact := range f {
 		if fact.Value != "" {
-			widest = max(widest, Width(Line(fact.Key)))
+			widest = max(widest, Width(escape.Line(fact.Key)))
 		}
 	}
 	var b strings.Builder
@@ -31,7 +35,7 @@ func (f Facts) Render(style Style) string {
 		if fact.Value == "" {
 			continue
 		}
-		key := Line(fact.Key)
+		key := escape.Line(fact.Key)
 		b.WriteString(style.Paint(Dim, key+":"))
 		b.WriteString(pad(widest - Width(key) + 1))
 		b.WriteString(style.Paint(fact.Tone, Cut(fact.Value, factColumns)))

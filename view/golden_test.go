@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"theloop/escape"
 	"theloop/view"
 )
 
@@ -49,7 +50,7 @@ func hostile() []struct{ name, text string } {
 func TestLineGolden(t *testing.T) {
 	facts := view.Facts{}
 	for _, h := range hostile() {
-		facts = append(facts, view.Fact{Key: h.name, Value: view.Line(h.text)})
+		facts = append(facts, view.Fact{Key: h.name, Value: escape.Line(h.text)})
 	}
 	golden(t, "lines.golden", facts.Render(view.Style{}))
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"theloop/escape"
 )
 
 // jsonIndent makes the one document readable without a tool.
@@ -15,7 +16,7 @@ const jsonIndent = "  "
 
 // JSON encodes v as one indented document that ends in a newline. Keys of
 // structs keep their order, keys of maps are sorted, and &, < and > stay as
-// they are. The characters that [Line] escapes stand in it as \u sequences, so
+// they are. The characters that [escape.Line] escapes stand in it as \u sequences, so
 // that the text is safe to look at and still decodes to exactly what v held
 // (A8); only bytes that are not UTF-8 are lost, as \ufffd.
 func JSON(v any) ([]byte, error) { return indented(v, "") }
@@ -78,14 +79,11 @@ func escapeJSON(doc []byte) []byte {
 		r, size := utf8.DecodeRune(doc[i:])
 		switch {
 		case r == utf8.RuneError && size == 1:
-			out = append(out, `\ufffd`...)
-		case r == '\n' || !hidden(r):
+			out = escape.AppendJSON(out, r)
+		case r == '\n' || !escape.Hidden(r):
 			out = append(out, doc[i:i+size]...)
-		case r > 0xffff:
-			high, low := utf16.EncodeRune(r)
-			out = fmt.Appendf(out, `\u%04x\u%04x`, high, low)
 		default:
-			out = fmt.Appendf(out, `\u%04x`, r)
+			out = escape.AppendJSON(out, r)
 		}
 		i += size
 	}

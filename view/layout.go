@@ -1,6 +1,10 @@
 package view
 
-import "strings"
+import (
+	"strings"
+
+	"theloop/escape"
+)
 
 // lineRoom is what most lines take, with colours, so that they are made in one piece.
 const lineRoom = 256
@@ -35,7 +39,7 @@ func layOut(columns []Column, rows [][]Cell, width int) layout {
 func titles(columns []Column) []Cell {
 	row := make([]Cell, len(columns))
 	for i, c := range columns {
-		row[i] = Cell{Text: Line(c.Title), Tone: Dim}
+		row[i] = Cell{Text: escape.Line(c.Title), Tone: Dim}
 	}
 	return row
 }
@@ -44,7 +48,7 @@ func titles(columns []Column) []Cell {
 func cleanRow(columns []Column, row []Cell) []Cell {
 	cells := make([]Cell, len(columns))
 	for i := range min(len(row), len(cells)) {
-		cells[i] = Cell{Text: Line(row[i].Text), Tone: row[i].Tone}
+		cells[i] = Cell{Text: escape.Line(row[i].Text), Tone: row[i].Tone}
 	}
 	return cells
 }

@@ -3,12 +3,14 @@ package view
 import (
 	"net/url"
 	"strings"
+
+	"theloop/escape"
 )
 
 // Link shows rawURL as it stands, for a terminal to make a link of, when it is
 // http or https, plain ASCII without user information, and leads to one of
 // hosts (A8). Anything else is shown as text that no terminal takes for a
-// link: like [Line], and with the slashes after the scheme escaped.
+// link: like [escape.Line], and with the slashes after the scheme escaped.
 //
 // A host may carry a port, which then has to be the same; without one it
 // stands for the scheme's own. Names are compared without ASCII case.
@@ -16,15 +18,15 @@ func Link(rawURL string, hosts []string) string {
 	if leadsTo(rawURL, hosts) {
 		return rawURL
 	}
-	return strings.ReplaceAll(Line(rawURL), "://", `:\u002f\u002f`)
+	return strings.ReplaceAll(escape.Line(rawURL), "://", `:\u002f\u002f`)
 }
 
-// Links shows a text on one line, as [Line] does, and of what a terminal would make
+// Links shows a text on one line, as [escape.Line] does, and of what a terminal would make
 // links of in it leaves alone what [Link] would (A8). A link ends at a blank, a
 // quote or a bracket; letters that are not ASCII belong to it, since a name may hold
 // them.
 func Links(text string, hosts []string) string {
-	text = Line(text)
+	text = escape.Line(text)
 	var b strings.Builder
 	for {
 		at := strings.Index(text, "://")

@@ -1,5 +1,7 @@
 package view
 
+import "theloop/escape"
+
 // Tone is what a colour is to tell the reader. Every tone also has to be clear
 // from the words alone: colours are often off.
 type Tone int
@@ -27,9 +29,9 @@ func StyleFor(isTTY bool, noColor, term string) Style {
 }
 
 // Paint makes s one safe line (A8) in the colour of tone. What it gives back
-// must not go through [Line] or Paint again: its colour would be shown escaped.
+// must not go through [escape.Line] or Paint again: its colour would be shown escaped.
 func (st Style) Paint(tone Tone, s string) string {
-	s = Line(s)
+	s = escape.Line(s)
 	code := tone.code()
 	if !st.Colour || code == "" || s == "" {
 		return s

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"theloop/escape"
 	"theloop/view"
 )
 
@@ -25,7 +26,7 @@ func TestTableNeverExceedsTheWidth(t *testing.T) {
 			if w := view.Width(line); w > width {
 				t.Fatalf("%d columns of %d: %q", w, width, line)
 			}
-			if strings.ContainsFunc(line, unsafeRune) {
+			if strings.ContainsFunc(line, escape.Hidden) {
 				t.Fatalf("not safe to print: %q", line)
 			}
 		}
@@ -42,7 +43,7 @@ func TestTableInAPipeIsWhole(t *testing.T) {
 		}
 		for _, row := range table.Rows {
 			for _, cell := range row[:min(len(row), len(table.Columns))] {
-				if !strings.Contains(out, view.Line(cell.Text)) {
+				if !strings.Contains(out, escape.Line(cell.Text)) {
 					t.Fatalf("%q is not in:\n%s", cell.Text, out)
 				}
 			}
@@ -114,8 +115,8 @@ func TestWidth(t *testing.T) {
 		"…":                        1,
 		"ｆｕｌｌ":                     8,
 		"ｶﾅ":                       2,
-		view.Line("a\u200db"):      8,
-		view.Line("\U000e0049"):    10,
+		escape.Line("a\u200db"):    8,
+		escape.Line("\U000e0049"):  10,
 		"\u05e9\u05dc\u05d5\u05dd": 4,
 	} {
 		if got := view.Width(text); got != want {

@@ -6,13 +6,15 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/width"
+
+	"theloop/escape"
 )
 
 // ellipsis ends what was cut.
 const ellipsis = "…"
 
 // Width is the number of terminal columns that s takes. It expects text that
-// [Line] has been through; a control character would count as one.
+// [escape.Line] has been through; a control character would count as one.
 func Width(s string) int {
 	n := 0
 	for _, r := range s {
@@ -24,7 +26,7 @@ func Width(s string) int {
 // Cut makes s one line of at most columns columns (A8) and ends it with "…"
 // when something had to go. Marks stay with the letter they stand on.
 func Cut(s string, columns int) string {
-	s = Line(s)
+	s = escape.Line(s)
 	if columns < 1 {
 		return ""
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"theloop/config"
+	"theloop/escape"
 	"theloop/view"
 )
 
@@ -55,12 +56,12 @@ func (c *configCheckCmd) Run(d *deps, g *Global) error {
 func (c *configCheckCmd) text(d *deps, path string, problems []config.Problem, bad int) error {
 	text := ""
 	for _, p := range problems {
-		text += fmt.Sprintf("%s: %s\n", p.Level, view.Escape(p.String()))
+		text += fmt.Sprintf("%s: %s\n", p.Level, escape.Text(p.String()))
 	}
 	if bad > 0 {
-		text += fmt.Sprintf("%s: %s\n", view.Line(path), view.Count(bad, "error", "errors"))
+		text += fmt.Sprintf("%s: %s\n", escape.Line(path), view.Count(bad, "error", "errors"))
 	} else {
-		text += view.Line(path) + ": good\n"
+		text += escape.Line(path) + ": good\n"
 	}
 	return d.print(text)
 }

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"theloop/config"
+	"theloop/escape"
 	"theloop/view"
 )
 
@@ -45,7 +46,7 @@ func (c *configInitCmd) Run(d *deps) error {
 		if err := f.write(); err != nil {
 			return err
 		}
-		if err := d.print("wrote " + view.Line(f.path) + "\n"); err != nil {
+		if err := d.print("wrote " + escape.Line(f.path) + "\n"); err != nil {
 			return err
 		}
 	}

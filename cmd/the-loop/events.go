@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"theloop/escape"
 	"theloop/eventlog"
 	"theloop/view"
 	"theloop/workitem"
@@ -73,7 +74,7 @@ func (c *eventsCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	}
 	if skipped > 0 {
 		fmt.Fprintf(d.stderr, "the-loop: skipped %s of %s that could not be read\n",
-			view.Count(skipped, "line", "lines"), view.Line(log))
+			view.Count(skipped, "line", "lines"), escape.Line(log))
 	}
 	return nil
 }
@@ -146,7 +147,7 @@ func (c *eventsCmd) showText(d *deps, e eventlog.Entry, hosts []string) error {
 		parts = append(parts, name+"="+fieldText(e.Fields[name]))
 	}
 	_, err := fmt.Fprintf(d.stdout, "%s %-7s %-24s %s\n",
-		e.Time.UTC().Format("2006-01-02T15:04:05Z"), e.Level, view.Line(e.Name), view.Links(strings.Join(parts, " "), hosts))
+		e.Time.UTC().Format("2006-01-02T15:04:05Z"), e.Level, escape.Line(e.Name), view.Links(strings.Join(parts, " "), hosts))
 	return err
 }
 
@@ -156,10 +157,10 @@ func fieldText(v any) string {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	case string:
 		if strings.ContainsAny(v, " \"=") || v == "" {
-			return strconv.Quote(view.Line(v))
+			return strconv.Quote(escape.Line(v))
 		}
-		return view.Line(v)
+		return escape.Line(v)
 	default:
-		return view.Line(fmt.Sprint(v))
+		return escape.Line(fmt.Sprint(v))
 	}
 }

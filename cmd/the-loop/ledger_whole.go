@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"theloop/daemon"
+	"theloop/escape"
 	"theloop/localapi"
 	"theloop/lock"
 	"theloop/store"
@@ -62,7 +63,7 @@ func checkText(faults []string) string {
 	}
 	var b strings.Builder
 	for _, f := range faults {
-		b.WriteString(view.Line(f) + "\n")
+		b.WriteString(escape.Line(f) + "\n")
 	}
 	b.WriteString(view.Count(len(faults), "fault", "faults") + "; nothing was changed: stop the poller, keep the file, and put a backup in its place\n")
 	return b.String()
@@ -97,7 +98,7 @@ func (c *ledgerBackupCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	return d.print(fmt.Sprintf("copied the ledger to %s (%d bytes)\n", view.Line(path), info.Size()))
+	return d.print(fmt.Sprintf("copied the ledger to %s (%d bytes)\n", escape.Line(path), info.Size()))
 }
 
 // newFile makes a file that was not there, whole or not at all.
@@ -225,7 +226,7 @@ func (c *ledgerForgetCmd) Run(ctx context.Context, d *deps, g *Global) error {
 func forgetText(what string, names []string) string {
 	var b strings.Builder
 	for _, name := range names {
-		b.WriteString(view.Line(name) + "\n")
+		b.WriteString(escape.Line(name) + "\n")
 	}
 	b.WriteString(view.Count(len(names), "work item", "work items") + " " + what + "\n")
 	return b.String()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"theloop/config"
+	"theloop/escape"
 	"theloop/view"
 	"theloop/workitem"
 )
@@ -42,7 +43,7 @@ func hostsOf(cfg config.Config) []string {
 func linkOf(ref, text string, hosts []string) string {
 	if strings.HasPrefix(text, "file:///") && !strings.Contains(text, " ") {
 		if r, err := workitem.ParseRef(ref); err == nil && r.Provider == config.ProviderInbox {
-			return view.Line(text)
+			return escape.Line(text)
 		}
 	}
 	return view.Links(text, hosts)

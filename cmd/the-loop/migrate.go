@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"theloop/daemon"
+	"theloop/escape"
 	"theloop/migrate"
 	"theloop/store"
-	"theloop/view"
 )
 
 type migrateGroup struct {
@@ -46,7 +46,7 @@ func (c *importCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	if len(files) == 0 && !c.json() {
-		return d.print(fmt.Sprintf("there are no records of earlier releases in %s: nothing to import\n", view.Line(firstOf(c.From, at.root))))
+		return d.print(fmt.Sprintf("there are no records of earlier releases in %s: nothing to import\n", escape.Line(firstOf(c.From, at.root))))
 	}
 	ctx, done := stopSignals(ctx)
 	defer done()

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"theloop/escape"
 	"theloop/migrate"
 	"theloop/view"
 )
@@ -30,7 +31,7 @@ func (s section) render(style view.Style) string {
 			fmt.Fprintf(&b, "  and %d more (--format json has them all)\n", len(s.lines)-listed)
 			break
 		}
-		b.WriteString("  " + view.Line(line) + "\n")
+		b.WriteString("  " + escape.Line(line) + "\n")
 	}
 	return b.String()
 }
@@ -140,6 +141,6 @@ func retryLine(r migrate.Retry, now time.Time) string {
 // exportText says what was written.
 func exportText(out migrate.Exported, to string, style view.Style) string {
 	text := fmt.Sprintf("exported %s and %s to %s\n", view.Count(out.Records, "record", "records"),
-		view.Count(out.Sessions, "session", "sessions"), view.Line(to))
+		view.Count(out.Sessions, "session", "sessions"), escape.Line(to))
 	return text + invalids(out.Invalid).render(style)
 }

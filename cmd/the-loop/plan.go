@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"theloop/daemon"
+	"theloop/escape"
 	"theloop/localapi"
 	"theloop/lock"
 	"theloop/store"
@@ -93,7 +94,7 @@ func planText(doc localapi.Plan, hosts []string) string {
 	items := slices.Clone(doc.Items)
 	slices.SortStableFunc(items, func(a, b localapi.PlanItem) int { return urgency(a) - urgency(b) })
 	for _, item := range items {
-		b.WriteString(view.Line(item.Ref) + "  " + view.Links(item.Title, hosts) + "\n")
+		b.WriteString(escape.Line(item.Ref) + "  " + view.Links(item.Title, hosts) + "\n")
 		for _, step := range item.Steps {
 			b.WriteString("  " + view.Links(stepText(step), hosts) + "\n")
 		}
@@ -120,7 +121,7 @@ func urgency(item localapi.PlanItem) int {
 
 // stepText puts a step into a sentence.
 func stepText(s localapi.PlanStep) string {
-	comment, by := view.Line(s.Comment), view.Line(s.Actor)
+	comment, by := escape.Line(s.Comment), escape.Line(s.Actor)
 	switch s.Kind {
 	case "deliver":
 		return fmt.Sprintf("would send comment %s of %s (attempt %d)", comment, by, s.Attempt)
@@ -128,13 +129,13 @@ func stepText(s localapi.PlanStep) string {
 		if s.Reason == "" {
 			return fmt.Sprintf("would start a session (attempt %d): it carries the label and its author is obeyed", s.Attempt)
 		}
-		return fmt.Sprintf("would start a session (attempt %d): %s by %s", s.Attempt, view.Line(s.Reason), dash(by))
+		return fmt.Sprintf("would start a session (attempt %d): %s by %s", s.Attempt, escape.Line(s.Reason), dash(by))
 	case "close":
-		return "would close its session: " + view.Line(s.Reason)
+		return "would close its session: " + escape.Line(s.Reason)
 	case "adopt":
 		return "would take over the session that no row names"
 	case "command":
-		return fmt.Sprintf("would obey %q by %s", view.Line(s.Reason), by)
+		return fmt.Sprintf("would obey %q by %s", escape.Line(s.Reason), by)
 	case "give-up":
 		return fmt.Sprintf("would give up %s after %s", dash(comment), view.Count(s.Attempt, "attempt", "attempts"))
 	case "notice":
@@ -147,14 +148,14 @@ func stepText(s localapi.PlanStep) string {
 	if words, ok := outcomeWords[s.Reason]; ok {
 		return fmt.Sprintf("comment %s of %s: %s", comment, dash(by), words)
 	}
-	return fmt.Sprintf("comment %s of %s: refused (%s)", comment, dash(by), view.Line(s.Reason))
+	return fmt.Sprintf("comment %s of %s: refused (%s)", comment, dash(by), escape.Line(s.Reason))
 }
 
 func waitWords(s localapi.PlanStep) string {
 	if s.Reason == "max-sessions" {
 		return "as many sessions run as routing.maxSessions allows"
 	}
-	return view.Line(s.Actor) + " has the name of its session and is not ours"
+	return escape.Line(s.Actor) + " has the name of its session and is not ours"
 }
 
 func noteWords(s localapi.PlanStep) string {
@@ -164,5 +165,5 @@ func noteWords(s localapi.PlanStep) string {
 	case "ended":
 		return "has ended"
 	}
-	return "is not started: " + view.Line(s.Reason)
+	return "is not started: " + escape.Line(s.Reason)
 }

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"theloop/daemon"
+	"theloop/escape"
 	"theloop/lock"
 	"theloop/migrate"
-	"theloop/view"
 )
 
 type pollStartCmd struct {
@@ -117,7 +117,7 @@ func (c *pollStartCmd) detach(ctx context.Context, d *deps, o daemon.Options) er
 	if err != nil {
 		return refused(err)
 	}
-	return d.print(fmt.Sprintf("poller started (pid %d); logging to %s\n", started.PID, view.Line(started.Logfile)))
+	return d.print(fmt.Sprintf("poller started (pid %d); logging to %s\n", started.PID, escape.Line(started.Logfile)))
 }
 
 // again is the command line of the poller in the background.

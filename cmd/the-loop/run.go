@@ -10,7 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"theloop/view"
+	"theloop/escape"
 )
 
 // The exit codes (design of the command line): done or yes, failed or no, and a
@@ -49,7 +49,7 @@ func usage(format string, args ...any) error {
 func run() int {
 	d, err := newDeps()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "the-loop:", view.Escape(err.Error()))
+		fmt.Fprintln(os.Stderr, "the-loop:", escape.Text(err.Error()))
 		return exitFailed
 	}
 	return execute(context.Background(), d, os.Args[1:])
@@ -96,7 +96,7 @@ func report(stderr io.Writer, err error) int {
 		code = f.code
 	}
 	if text := strings.TrimRight(err.Error(), "\n"); text != "" {
-		fmt.Fprintln(stderr, "the-loop:", view.Escape(text))
+		fmt.Fprintln(stderr, "the-loop:", escape.Text(text))
 	}
 	return code
 }

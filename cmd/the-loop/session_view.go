@@ -10,8 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"theloop/escape"
 	"theloop/session/tmux"
-	"theloop/view"
 )
 
 // viewCmd is what the web terminal shows: one session, or which there are.
@@ -94,7 +94,7 @@ func listing(all []tmux.Look) string {
 	var b strings.Builder
 	b.WriteString("Sessions; add one of these to the address:\r\n\r\n")
 	for _, l := range all {
-		fmt.Fprintf(&b, "  ?arg=%s   %s\r\n", view.Line(l.Name), l.State)
+		fmt.Fprintf(&b, "  ?arg=%s   %s\r\n", escape.Line(l.Name), l.State)
 	}
 	return b.String()
 }

@@ -6,9 +6,9 @@ import (
 	"os"
 	"strings"
 
+	"theloop/escape"
 	"theloop/localapi"
 	"theloop/session/tmux"
-	"theloop/view"
 )
 
 type sessionsGroup struct {
@@ -112,7 +112,7 @@ func find(ctx context.Context, server *tmux.Server, key string, doc localapi.Ite
 		return found, found.Err
 	case tmux.Absent:
 		return found, fmt.Errorf("the session of %s (%s) is not there any more: its row says %s; what is said next brings it back, unless it is closed",
-			doc.Ref, view.Line(doc.Session.TmuxTarget), doc.Session.Status)
+			doc.Ref, escape.Line(doc.Session.TmuxTarget), doc.Session.Status)
 	}
 	return found, nil
 }
@@ -142,6 +142,6 @@ func (c *sessionsAdoptCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		if err != nil {
 			return err
 		}
-		return d.print(fmt.Sprintf("%s: tmux session %s is its session now\n", done.Ref, view.Line(done.TmuxTarget)))
+		return d.print(fmt.Sprintf("%s: tmux session %s is its session now\n", done.Ref, escape.Line(done.TmuxTarget)))
 	})
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"theloop/escape"
 	"theloop/localapi"
-	"theloop/view"
 	"theloop/workitem"
 )
 
@@ -58,7 +58,7 @@ func (c *sessionsLinkPRCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		if done.Already {
 			text = "it was linked already; what is said on it goes into the session of "
 		}
-		return d.print(fmt.Sprintf("%s: %s%s\n", view.Line(done.Pull), text, view.Line(done.Ref)))
+		return d.print(fmt.Sprintf("%s: %s%s\n", escape.Line(done.Pull), text, escape.Line(done.Ref)))
 	})
 }
 
@@ -106,6 +106,6 @@ func (c *sessionsRegisterCmd) Run(ctx context.Context, d *deps, g *Global) error
 		if done.Live {
 			next = "what is said goes into tmux session " + r.TmuxTarget
 		}
-		return d.print(fmt.Sprintf("%s: the conversation %s is its session now; %s\n", view.Line(done.Ref), r.HarnessSessionID, next))
+		return d.print(fmt.Sprintf("%s: the conversation %s is its session now; %s\n", escape.Line(done.Ref), r.HarnessSessionID, next))
 	})
 }

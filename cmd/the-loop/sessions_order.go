@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"theloop/escape"
 	"theloop/localapi"
-	"theloop/view"
 )
 
 // orderArgs is what the commands that steer a session have in common.
@@ -27,7 +27,7 @@ func (c orderArgs) give(ctx context.Context, d *deps, g *Global, command string)
 			return err
 		}
 		if done.PostError != "" {
-			fmt.Fprintf(d.stderr, "the-loop: it could not be said on %s: %s\n", done.Ref, view.Line(done.PostError))
+			fmt.Fprintf(d.stderr, "the-loop: it could not be said on %s: %s\n", done.Ref, escape.Line(done.PostError))
 		}
 		return d.print(orderedText(command, done))
 	})
@@ -50,9 +50,9 @@ func orderedText(command string, done localapi.Ordered) string {
 	if words == "" {
 		words = done.Effect
 	}
-	text := fmt.Sprintf("%s: %s recorded; %s\n", view.Line(done.Ref), command, words)
+	text := fmt.Sprintf("%s: %s recorded; %s\n", escape.Line(done.Ref), command, words)
 	if done.Later != "" {
-		text += "its tracker does not answer (" + view.Line(done.Later) + "): what has to come up comes with the next cycle\n"
+		text += "its tracker does not answer (" + escape.Line(done.Later) + "): what has to come up comes with the next cycle\n"
 	}
 	return text
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"theloop/escape"
 	"theloop/eventlog"
 	"theloop/localapi"
 	"theloop/view"
@@ -179,7 +180,7 @@ func outcomeOf(e eventlog.Entry, field string) string {
 	if words, ok := outcomeWords[text]; ok {
 		return words
 	}
-	return view.Line(text)
+	return escape.Line(text)
 }
 
 func commentNext(c localapi.Comment) string {
@@ -215,9 +216,9 @@ func itemNext(item localapi.Item) string {
 // whyText shows the chain. Links in it lead to these hosts alone (A8).
 func whyText(doc whyDoc, hosts []string) string {
 	var b strings.Builder
-	b.WriteString(view.Line(doc.Ref))
+	b.WriteString(escape.Line(doc.Ref))
 	if doc.Comment != "" {
-		b.WriteString("  comment " + view.Line(doc.Comment))
+		b.WriteString("  comment " + escape.Line(doc.Comment))
 	}
 	b.WriteString("\n\n")
 	for _, s := range doc.Steps {
@@ -226,6 +227,6 @@ func whyText(doc whyDoc, hosts []string) string {
 	if len(doc.Steps) == 0 {
 		b.WriteString("the decision trail says nothing of it\n")
 	}
-	b.WriteString("\nnow:  " + view.Links(doc.State, hosts) + "\nnext: " + view.Line(doc.Next) + "\n")
+	b.WriteString("\nnow:  " + view.Links(doc.State, hosts) + "\nnext: " + escape.Line(doc.Next) + "\n")
 	return b.String()
 }

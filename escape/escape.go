@@ -1,9 +1,10 @@
-package view
+package escape
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -16,10 +17,10 @@ func Line(s string) string {
 	return escape(s, "")
 }
 
-// Escape is [Line] for text that may have several lines (A8): line feeds and
+// Text is [Line] for text that may have several lines (A8): line feeds and
 // tabs stay, and a carriage return before a line feed is dropped, as trackers
 // send both.
-func Escape(s string) string {
+func Text(s string) string {
 	return escape(strings.ReplaceAll(s, "\r\n", "\n"), "\n\t")
 }
 
@@ -37,7 +38,7 @@ func escape(s, keep string) string {
 		switch {
 		case r == utf8.RuneError && size == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case hidden(r) && !strings.ContainsRune(keep, r):
+		case Hidden(r) && !strings.ContainsRune(keep, r):
 			b.WriteString(spell(r))
 		default:
 			b.WriteString(s[i : i+size])
@@ -63,7 +64,7 @@ func firstHidden(s, keep string) int {
 				return i
 			}
 		}
-		if hidden(r) && !strings.ContainsRune(keep, r) {
+		if Hidden(r) && !strings.ContainsRune(keep, r) {
 			return i
 		}
 	}
@@ -85,10 +86,20 @@ func spell(r rune) string {
 	return fmt.Sprintf(`\u%04x`, r)
 }
 
-// hidden reports whether r is escaped wherever people look (A8). What is not
-// graphic is Cc, Cf, Co, Cs, Cn, Zl or Zp. Others count as letters, marks or
+// AppendJSON appends r as it can stand in a JSON string, in ASCII: \u and four
+// digits, or two of those for what lies beyond.
+func AppendJSON(b []byte, r rune) []byte {
+	if r <= 0xffff {
+		return fmt.Appendf(b, `\u%04x`, r)
+	}
+	high, low := utf16.EncodeRune(r)
+	return fmt.Appendf(b, `\u%04x\u%04x`, high, low)
+}
+
+// Hidden reports whether r is escaped wherever people or agents look (A5, A8). What
+// is not graphic is Cc, Cf, Co, Cs, Cn, Zl or Zp. Others count as letters, marks or
 // symbols but draw nothing: fillers, joiners, variation selectors, blanks.
-func hidden(r rune) bool {
+func Hidden(r rune) bool {
 	if r < utf8.RuneSelf {
 		return r < ' ' || r == 0x7f
 	}
