@@ -7,12 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"path/filepath"
-	"regexp"
-	"strings"
 	"time"
-	"unicode"
 
+	"theloop/record"
 	"theloop/workitem"
 )
 
@@ -50,33 +47,19 @@ type Registered struct {
 	Live bool   `json:"live"`
 }
 
-// The forms of what is registered. They end up in command lines and in tmux
-// (A5, D8); records of earlier releases are read by the same ones.
-var (
-	harnessName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-	uuidLike    = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-	tmuxName    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,249}$`)
-)
-
-const maxPath = 4096
-
-// Check says what has a form that cannot be.
+// Check says what has a form that cannot be (A5, D8).
 func (r Registration) Check() error {
 	switch {
-	case !harnessName.MatchString(r.Harness):
+	case !record.IsHarness(r.Harness):
 		return fmt.Errorf("harness %q: give the name of one, like claude", r.Harness)
-	case !uuidLike.MatchString(r.HarnessSessionID):
+	case !record.IsConversation(r.HarnessSessionID):
 		return fmt.Errorf("session id %q: give the id of the conversation, a UUID like 1b4e28ba-2fa1-41d2-883f-0016d3cca427", r.HarnessSessionID)
-	case r.Cwd != "" && !plainPath(r.Cwd):
+	case r.Cwd != "" && !record.IsFolder(r.Cwd):
 		return fmt.Errorf("folder %q: give an absolute path without control characters", r.Cwd)
-	case r.TmuxTarget != "" && !tmuxName.MatchString(r.TmuxTarget):
+	case r.TmuxTarget != "" && !record.IsTmuxName(r.TmuxTarget):
 		return fmt.Errorf("tmux target %q: give the name of a tmux session: letters, digits, _ and -", r.TmuxTarget)
 	}
 	return nil
-}
-
-func plainPath(path string) bool {
-	return len(path) <= maxPath && filepath.IsAbs(path) && !strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // Link records whose session takes what is said on a pull request (P3). The item

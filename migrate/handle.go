@@ -1,11 +1,8 @@
 package migrate
 
 import (
-	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"theloop/record"
 	"theloop/workitem"
@@ -127,16 +124,6 @@ func parseSession(doc object) (s record.Session, bad *fault) {
 	return s, nil
 }
 
-// uuidLike is the form of the ids that harnesses give their conversations.
-var uuidLike = regexp.MustCompile(`^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$`)
-
-// tmuxName is what may stand in a tmux target of ours (D8).
-var tmuxName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_-]{0,249}$`)
-
-var harnessName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9._-]{0,63}$`)
-
-const maxPath = 4096
-
 // tame takes out what has a form that no release gave it, so that nothing is
 // ever done with it (A5). It stays in the form of the document.
 func (h *handle) tame() {
@@ -147,20 +134,14 @@ func (h *handle) tame() {
 		value *string
 		good  func(string) bool
 	}{
-		{"harness", &h.session.Harness, harnessName.MatchString},
-		{"harnessSessionId", &h.session.HarnessSessionID, uuidLike.MatchString},
-		{"cwd", &h.session.Cwd, plainPath},
-		{"tmuxTarget", &h.session.TmuxTarget, tmuxName.MatchString},
+		{"harness", &h.session.Harness, record.IsHarness},
+		{"harnessSessionId", &h.session.HarnessSessionID, record.IsConversation},
+		{"cwd", &h.session.Cwd, record.IsFolder},
+		{"tmuxTarget", &h.session.TmuxTarget, record.IsTmuxName},
 	} {
 		if *field.value != "" && !field.good(*field.value) {
 			h.strange = append(h.strange, field.name)
 			*field.value = ""
 		}
 	}
-}
-
-func plainPath(path string) bool {
-	parts := strings.Split(filepath.ToSlash(path), "/")
-	return len(path) <= maxPath && filepath.IsAbs(path) && !slices.Contains(parts, "..") &&
-		!strings.ContainsFunc(path, func(r rune) bool { return !unicode.IsPrint(r) })
 }
