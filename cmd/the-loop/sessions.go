@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"strings"
 
 	"theloop/escape"
 	"theloop/localapi"
@@ -99,8 +98,7 @@ func find(ctx context.Context, server *tmux.Server, key string, doc localapi.Ite
 	}
 	var found tmux.Look
 	for _, l := range all {
-		ours := strings.HasSuffix(l.Owner, "-"+tmux.Mark(key))
-		if ours && (found.State != tmux.Live || l.Name == doc.Session.TmuxTarget) {
+		if l.Of(key) && (found.State != tmux.Live || l.Name == doc.Session.TmuxTarget) {
 			found = l
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"theloop/localapi"
-	"theloop/session/tmux"
+	"theloop/session"
 	"theloop/view"
 	"theloop/workitem"
 )
@@ -51,60 +51,25 @@ func (d *deps) lost(ctx context.Context, g *Global, r reader, rows []localapi.Su
 		if doc.Session == nil {
 			continue // forgotten since
 		}
-		state := marked(ref.Key(), all)
-		if named := doc.Session.TmuxTarget; state == "absent" && named != "" {
-			l := server.Look(ctx, tmux.Target{Name: named})
-			if l.State == tmux.Silent {
-				return nil, l.Err
-			}
-			state = unmarked(*doc.Session, l)
+		state, err := session.Find(ctx, server, all, ref, doc.Session.TmuxTarget, doc.Session.HarnessSessionID)
+		if err != nil {
+			return nil, err
 		}
-		if state != "" {
-			found = append(found, lostSession{Summary: row, TmuxTarget: doc.Session.TmuxTarget, Lost: state})
+		if lostWords[string(state)] != "" {
+			found = append(found, lostSession{Summary: row, TmuxTarget: doc.Session.TmuxTarget, Lost: string(state)})
 		}
 	}
 	return found, nil
 }
 
-// marked says how a session is lost, by the panes that carry its item's mark;
-// empty when its agent is there.
-func marked(key string, all []tmux.Look) string {
-	state := "absent"
-	for _, l := range all {
-		if !strings.HasSuffix(l.Owner, "-"+tmux.Mark(key)) || strings.HasPrefix(l.Owner, tmux.LeftMark("")) {
-			continue
-		}
-		if l.State == tmux.Live {
-			return ""
-		}
-		state = "dead"
-	}
-	return state
-}
-
-// unmarked says the same by what has the session's name: one of an earlier
-// release that is not taken over yet has the id of the conversation in its command
-// line (D5).
-func unmarked(s localapi.Session, l tmux.Look) string {
-	ours := l.Owner == "" && s.HarnessSessionID != "" && strings.Contains(l.StartCommand, s.HarnessSessionID)
-	switch {
-	case l.State == tmux.Absent:
-		return "absent"
-	case !ours:
-		return "foreign"
-	case l.State == tmux.Dead:
-		return "dead"
-	}
-	return ""
-}
-
-func lostTable(rows []lostSession) view.Table {
+// lostTable has a line for each. Links in it lead to these hosts alone (A8).
+func lostTable(rows []lostSession, hosts []string) view.Table {
 	t := view.Table{Columns: []view.Column{
 		{Title: "ITEM"}, {Title: "SESSION"}, {Title: "TMUX"}, {Title: "WHAT IS WRONG"}, {Title: "TITLE", Flexible: true},
 	}}
 	for _, s := range rows {
 		t.Rows = append(t.Rows, []view.Cell{
-			{Text: s.Ref}, {Text: s.Session}, {Text: dash(s.TmuxTarget)}, {Text: lostWords[s.Lost], Tone: view.Bad}, {Text: s.Title},
+			{Text: s.Ref}, {Text: s.Session}, {Text: dash(s.TmuxTarget)}, {Text: lostWords[s.Lost], Tone: view.Bad}, {Text: view.Links(s.Title, hosts)},
 		})
 	}
 	return t
@@ -134,7 +99,7 @@ func (c *sessionsListCmd) runLost(ctx context.Context, d *deps, g *Global) error
 	case len(rows) == 0:
 		return d.print("no session is lost\n")
 	}
-	return d.print(lostTable(rows).Render(d.style(), d.width()))
+	return d.print(lostTable(rows, d.hosts(g)).Render(d.style(), d.width()))
 }
 
 // statuses are those that a session's row can have.
