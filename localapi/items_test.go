@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"theloop/record"
 	"theloop/workitem"
 )
@@ -82,5 +84,19 @@ func TestTheTargetOfAPullRequest(t *testing.T) {
 	rec.Link.Ended = true
 	if s := Summarize(rec, ""); s.Target != nil {
 		t.Errorf("no longer bound: %s", *s.Target)
+	}
+}
+
+// A document says of its item what the line in the list says.
+func TestADocumentHasTheLineOfTheList(t *testing.T) {
+	local := ledger(t)
+	for _, n := range []int{15, 150} {
+		rec, err := local.Ledger.Record(t.Context(), ref(n))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(Summarize(rec, local.Host), Describe(rec, at, local.Host).Summary()); diff != "" {
+			t.Errorf("%s: %s", rec.Item.Ref, diff)
+		}
 	}
 }

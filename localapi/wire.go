@@ -199,3 +199,26 @@ func Summarize(rec record.Record, host string) Summary {
 	}
 	return s
 }
+
+// Summary is the line of the same item in a list. It counts the comments that the
+// document holds: old ones may have been removed.
+func (i Item) Summary() Summary {
+	s := Summary{Ref: i.Ref, URL: i.URL, Title: i.Title, State: i.State, Target: i.Target, UpdatedAt: i.UpdatedAt}
+	if i.Control != nil {
+		s.Command = i.Control.Command
+	}
+	if i.Session != nil {
+		s.Session = i.Session.Status
+	}
+	for _, c := range i.Comments {
+		switch c.State {
+		case string(record.Pending):
+			s.Pending++
+		case string(record.Delivered):
+			s.Delivered++
+		case string(record.GaveUp):
+			s.GaveUp++
+		}
+	}
+	return s
+}

@@ -56,7 +56,7 @@ func commentTable(doc localapi.Item, v inspectView) view.Table {
 func inspectFacts(doc localapi.Item, v inspectView) view.Facts {
 	return view.Facts{
 		{Key: "state", Value: doc.State},
-		{Key: "why", Value: whyWords(summaryOf(doc))},
+		{Key: "why", Value: whyWords(doc.Summary())},
 		{Key: "kind", Value: doc.Kind},
 		{Key: "link", Value: linkOf(doc.Ref, doc.URL, v.hosts)},
 		{Key: "target", Value: targetWords(doc)},

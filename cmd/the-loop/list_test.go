@@ -46,6 +46,39 @@ func TestWhyWords(t *testing.T) {
 	}
 }
 
+// What has to happen next, in words: after each command (X4), and without one.
+func TestItemNext(t *testing.T) {
+	said := func(command string, served bool) *localapi.Control {
+		return &localapi.Control{Command: command, Served: served}
+	}
+	issue, runs, rests := "github:octo/repo#1", &localapi.Session{Status: "active"}, &localapi.Session{Status: "paused"}
+	const goesIn = "what is said on it next goes into its session"
+	for _, c := range []struct {
+		item localapi.Item
+		want string
+	}{
+		{localapi.Item{State: "ended", Control: said("start", true)}, "nothing, unless it is opened again"},
+		{localapi.Item{State: "open"}, "somebody in routing.authorizedUsers has to say the start keyword on it"},
+		{localapi.Item{State: "open", Target: &issue}, "what is said on it next goes into the session of github:octo/repo#1"},
+		{localapi.Item{State: "open", Session: runs}, goesIn},
+		{localapi.Item{State: "open", Session: runs, Control: said("start", true)}, goesIn},
+		{localapi.Item{State: "open", Control: said("start", false)}, "the next cycle brings its session up"},
+		{localapi.Item{State: "open", Control: said("contribute", false)}, "the next cycle brings its session up"},
+		{localapi.Item{State: "open", Control: said("start", true)}, goesIn},
+		{localapi.Item{State: "open", Control: said("stop", false)}, "nothing until somebody says the start keyword"},
+		{localapi.Item{State: "open", Control: said("pause", false), Session: runs}, "nothing is sent until somebody says the resume keyword"},
+		{localapi.Item{State: "open", Session: rests}, "nothing is sent until somebody says the resume keyword"},
+		{
+			localapi.Item{State: "open", Control: said("start", false), Spawn: localapi.Spawn{GaveUp: true}},
+			"a new comment, or a start, tries to bring its session up again",
+		},
+	} {
+		if got := itemNext(c.item); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.item, got, c.want)
+		}
+	}
+}
+
 // A list for every width: as many facts as there is room for, and on a pipe all.
 func TestListForEveryWidth(t *testing.T) {
 	now := time.Date(2026, 7, 31, 12, 0, 0, 0, time.UTC)

@@ -195,20 +195,24 @@ func commentNext(c localapi.Comment) string {
 	return "nothing: it stays as it is; write it again if it still matters"
 }
 
+// itemNext says what has to happen for what is said on the item to go anywhere.
 func itemNext(item localapi.Item) string {
+	s := item.Summary()
 	switch {
-	case item.State == "sealed" || item.State == "ended":
+	case s.State == "sealed" || s.State == "ended":
 		return "nothing, unless it is opened again"
-	case item.Control == nil:
+	case s.Target != nil:
+		return "what is said on it next goes into the session of " + *s.Target
+	case s.Command == "" && s.Session != "active" && s.Session != "paused":
 		return "somebody in routing.authorizedUsers has to say the start keyword on it"
+	case s.Command == "stop" || s.Command == "cleanup":
+		return "nothing until somebody says the start keyword"
+	case s.Command == "pause" || s.Session == "paused":
+		return "nothing is sent until somebody says the resume keyword"
 	case item.Spawn.GaveUp:
 		return "a new comment, or a start, tries to bring its session up again"
-	case item.Session == nil && item.Control.Command == "start":
+	case s.Session == "" && !item.Control.Served:
 		return "the next cycle brings its session up"
-	case item.Control.Command == "stop" || item.Control.Command == "cleanup":
-		return "nothing until somebody says the start keyword"
-	case item.Control.Command == "pause":
-		return "nothing is sent until somebody says the resume keyword"
 	}
 	return "what is said on it next goes into its session"
 }

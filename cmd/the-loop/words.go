@@ -55,28 +55,6 @@ func sessionState(s localapi.Summary) string {
 	return "started; it has no session now"
 }
 
-// summaryOf is the line of `ledger list` for a document.
-func summaryOf(doc localapi.Item) localapi.Summary {
-	s := localapi.Summary{Ref: doc.Ref, URL: doc.URL, Title: doc.Title, State: doc.State, Target: doc.Target, UpdatedAt: doc.UpdatedAt}
-	if doc.Control != nil {
-		s.Command = doc.Control.Command
-	}
-	if doc.Session != nil {
-		s.Session = doc.Session.Status
-	}
-	for _, c := range doc.Comments {
-		switch c.State {
-		case "pending":
-			s.Pending++
-		case "delivered":
-			s.Delivered++
-		case "gave-up":
-			s.GaveUp++
-		}
-	}
-	return s
-}
-
 // outcomeWords says why a comment that was not delivered was not, in words.
 var outcomeWords = map[string]string{
 	"first-sight":       "not delivered: it was there when the item was first seen",
