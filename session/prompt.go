@@ -24,6 +24,8 @@ var (
 	pullPreamble string
 	//go:embed text/data-event.md
 	eventPreamble string
+	//go:embed text/data-start.md
+	startPreamble string
 	//go:embed text/repeat.md
 	repeatNote string
 	//go:embed text/work-item.md
@@ -57,7 +59,7 @@ type ask struct {
 	session    workitem.Ref // whose conversation it goes into
 	deliveryID string
 	comment    *workitem.Comment // nil: a session that no comment asks for
-	cause      *workitem.Comment // that comment's place: what started the item, if a comment did
+	cause      *workitem.Comment // what started the item, if a comment did: in that comment's place, or beside it
 	story      Story
 	mayRepeat  bool
 }
@@ -103,7 +105,12 @@ func (p *prompter) news(a ask, s Settings) (string, error) {
 		}
 		return p.fill(template, "", a, s, e)
 	}
-	return p.fill(p.template(s.PromptTemplate, eventTemplate), eventPreamble, a, s, e)
+	preamble := eventPreamble
+	if a.comment != nil && a.cause != nil {
+		e.Thread = []text{textOf(*a.cause, true)} // a start counts as long as its author is authorised (A7)
+		preamble += startPreamble
+	}
+	return p.fill(p.template(s.PromptTemplate, eventTemplate), preamble, a, s, e)
 }
 
 func (p *prompter) event(a ask) *text {

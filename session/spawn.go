@@ -172,7 +172,9 @@ func (j *job) plan(ctx context.Context, v view, p place, mayResume bool) (launch
 func (j *job) order(ctx context.Context, l launch, v view, command []string) (launch, error) {
 	prompt, err := j.prompts.first, error(nil)
 	before := ""
-	j.findCause(ctx, v)
+	if err = j.findCause(ctx, v, l.resumed); err != nil {
+		return l, err
+	}
 	if l.resumed {
 		prompt = j.prompts.news
 		if v.session != nil {

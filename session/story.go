@@ -84,23 +84,57 @@ func (j *job) tellPulls(ctx context.Context) {
 
 // findCause takes the comment that started the item for what is said: the words
 // beside a start reach the session that it brings up, whether that begins a
-// conversation or goes on with one (X6). It may stand on a pull request.
-func (j *job) findCause(ctx context.Context, v view) {
+// conversation or goes on with one (X6). It may stand on a pull request. Where
+// another comment brings the session up, they are told beside that one to a
+// conversation that goes on; one that begins has them in its thread.
+func (j *job) findCause(ctx context.Context, v view, goesOn bool) error {
 	c := v.owner.Item.Control
-	if j.row != "" || j.cause != nil || !c.Arming() || c.Source != "comment" || c.Note == "" {
-		return
+	if j.row != "" && !goesOn {
+		j.cause = nil
+		return nil
+	}
+	if j.cause != nil || !c.Arming() || c.Source != "comment" || c.Note == "" || j.row != "" && c.Served {
+		return nil
+	}
+	if j.row != "" {
+		return j.findBefore(ctx, v, *c)
 	}
 	if j.cause = takeCause(&j.story, v.owner, *c); j.cause != nil {
-		return
+		return nil
 	}
 	pulls := j.readPulls(ctx)
 	for i := range pulls {
 		if j.cause = takeCause(&pulls[i].Story, pulls[i].rec, *c); j.cause != nil {
 			item := pulls[i].Item
 			j.story.Pull = &item
-			return
+			return nil
 		}
 	}
+	return nil
+}
+
+// findBefore looks for the comment that started the item beside the one that is
+// delivered, and leaves the stories as they are.
+func (j *job) findBefore(ctx context.Context, v view, control record.Control) error {
+	stories := []pullStory{{Story: j.story, rec: v.rec}}
+	if j.elsewhere() && j.Tell != nil {
+		owner, err := j.Tell(ctx, j.session, v.owner)
+		if err != nil {
+			return fmt.Errorf("go on with the conversation of %s: %w: %w", j.session, errUntold, err)
+		}
+		stories = append(stories, pullStory{Story: owner, rec: v.owner})
+	}
+	for _, s := range stories {
+		if j.cause = takeCause(&s.Story, s.rec, control); j.cause != nil {
+			return nil
+		}
+	}
+	for _, s := range j.readPulls(ctx) {
+		if j.cause = takeCause(&s.Story, s.rec, control); j.cause != nil {
+			return nil
+		}
+	}
+	return nil
 }
 
 // takeCause takes the comment that a command was given with out of a story: each

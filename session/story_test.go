@@ -93,3 +93,44 @@ func TestWhatIsNotTheStart(t *testing.T) {
 		})
 	}
 }
+
+// X6, D10: a comment behind a start brings its session up in the start's place; the
+// words beside the start are told all the same, once, whether a conversation begins or
+// goes on, or was to go on and could not. A start that was served is not told again.
+func TestAStartCarriesItsWordsBesideAnother(t *testing.T) {
+	for name, c := range map[string]struct {
+		on     workitem.Ref
+		goesOn bool
+		served bool
+		count  int
+	}{
+		"it begins":                         {octoRef, false, false, 1},
+		"it goes on":                        {octoRef, true, false, 1},
+		"it goes on, from its pull request": {octoPull().Ref, true, false, 1},
+		"it goes on, and was served":        {octoRef, true, true, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, s, start := begun(t, c.on)
+			if c.goesOn {
+				w.tmux.die(w.live(), "exit 0", true) // and it counts as served
+			}
+			if !c.served {
+				w.ledger.put(octoRef, record.Command{Control: record.Control{Command: "start", Source: "comment", Actor: "octocat", Note: start.URL}})
+			}
+			also := said("IC_2", "octocat", "and mind the tests", 2)
+			w.ledger.put(octoRef, record.Hold{Note: record.NoteOf(also)},
+				record.Queue{Comment: also.ID, DeliveryID: record.CommentDeliveryID(also.ID), Run: testRun})
+			d := w.delivery(also)
+			d.Story = s.Story
+			if got := w.host.Deliver(t.Context(), d); got != Done {
+				t.Fatal(got)
+			}
+			told := w.tmux.panes[len(w.tmux.panes)-1].told
+			prompt := told[len(told)-1]
+			e := data(t, prompt)
+			if e.Event == nil || e.Event.Text != also.Body || strings.Count(prompt, "use Postgres") != c.count || (e.Item != nil) == c.goesOn {
+				t.Errorf("it is told %d times of %q:\n%s", strings.Count(prompt, "use Postgres"), start.Body, prompt)
+			}
+		})
+	}
+}
