@@ -80,7 +80,7 @@ func TestD9OnlyALeaderIsAHarness(t *testing.T) {
 // seen below the harness.
 func TestD9FamilyByNumberAndStart(t *testing.T) {
 	t.Parallel()
-	child := exec.Command("sleep", "1000")
+	child := exec.Command("/bin/sh", "-c", "sleep 1000 & wait")
 	child.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
 	if err := child.Start(); err != nil {
 		t.Fatal(err)
@@ -110,12 +110,44 @@ func TestD9FamilyByNumberAndStart(t *testing.T) {
 	if all := later.members(); len(all) != 0 || !later.gone() {
 		t.Errorf("a later leader of that number passes for the harness: %v", all)
 	}
-	self, _ := startOf(os.Getpid())
-	kin := family(0, map[int]int64{os.Getpid(): self})
-	if _, in := kin[pid]; !in {
+	below := func() (found int) {
+		for pid, p := range processes() {
+			if p.parent == child.Process.Pid {
+				found = pid
+			}
+		}
+		return found
+	}
+	eventually(t, "it has a child", func() bool { return below() != 0 })
+	defer kill(t, below())
+	kin := family(0, map[int]int64{pid: started})
+	if _, in := kin[below()]; !in {
 		t.Error("a child is not found below its parent")
 	}
-	if _, in := kin[os.Getppid()]; in {
+	if _, in := kin[os.Getpid()]; in {
 		t.Error("a parent is taken for a child")
+	}
+}
+
+// D9: who closes a session from within its terminal ends neither itself nor what it has started.
+func TestD9NeverItself(t *testing.T) {
+	t.Parallel()
+	child := exec.Command("sleep", "1000")
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { kill(t, child.Process.Pid); _ = child.Wait() }()
+	parent, ok := startOf(os.Getppid())
+	if !ok {
+		t.Fatal("its parent does not run")
+	}
+	kin := family(0, map[int]int64{os.Getppid(): parent})
+	for _, pid := range []int{os.Getpid(), child.Process.Pid} {
+		if _, in := kin[pid]; in {
+			t.Errorf("process %d would be ended", pid)
+		}
+	}
+	if _, in := kin[os.Getppid()]; !in {
+		t.Error("what started it is spared, too")
 	}
 }

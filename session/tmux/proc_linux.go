@@ -2,6 +2,7 @@ package tmux
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -55,7 +56,7 @@ func onTerminal(pid int, tty string) bool {
 
 // family are the processes of a terminal session, whatever their groups, those that known has by number and start, and
 // all that descend from any of them: what an agent starts may have made a session of its own (setsid). A leader of 0 is
-// no session.
+// no session. This process and what it has started are never among them, also where it was started in that very terminal.
 func family(leader int, known map[int]int64) map[int]int64 {
 	all := processes()
 	kin := map[int]int64{}
@@ -64,6 +65,17 @@ func family(leader int, known map[int]int64) map[int]int64 {
 			kin[pid] = p.started
 		}
 	}
+	kin = descend(all, kin)
+	self := os.Getpid()
+	if started, inside := kin[self]; inside {
+		own := descend(all, map[int]int64{self: started})
+		maps.DeleteFunc(kin, func(pid int, _ int64) bool { _, ours := own[pid]; return ours })
+	}
+	return kin
+}
+
+// descend adds all that descend from those in kin.
+func descend(all map[int]procStat, kin map[int]int64) map[int]int64 {
 	for grown := true; grown; {
 		grown = false
 		for pid, p := range all {
