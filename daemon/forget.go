@@ -110,5 +110,5 @@ func faults(l *store.Ledger) func(context.Context) ([]string, error) {
 
 // Reader is what answers about a ledger that a command opened for reading.
 func Reader(l *store.Ledger) localapi.Local {
-	return localapi.Local{Ledger: l, Host: HostID(), Faults: faults(l)}
+	return localapi.Local{Ledger: l, Host: HostID(), Instance: l.Instance(), Faults: faults(l)}
 }

@@ -242,7 +242,7 @@ func (s *service) serve(ctx context.Context) error {
 // local answers about the ledger, and forgets.
 func (s *service) local() localapi.Local {
 	f := forgetter{ledger: s.ledger, host: s.host, queue: s.queue, id: HostID()}
-	return localapi.Local{Ledger: s.ledger, Host: HostID(), Faults: faults(s.ledger), Forgetter: f.forget, Adopter: s.adopter,
+	return localapi.Local{Ledger: s.ledger, Host: HostID(), Instance: s.ledger.Instance(), Faults: faults(s.ledger), Forgetter: f.forget, Adopter: s.adopter,
 		Linker: s.link, Registrar: s.register, Commander: s.command, Planner: s.plan}
 }
 

@@ -31,6 +31,8 @@ type Local struct {
 	Ledger Ledger
 	// Host is this machine's id.
 	Host string
+	// Instance is the ledger's id, with which its sessions are marked (D6).
+	Instance string
 	// Faults looks for what is wrong with the ledger.
 	Faults func(context.Context) ([]string, error)
 	// Forgetter forgets items; nil where nothing may be written.

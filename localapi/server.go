@@ -38,6 +38,7 @@ func routes() map[string]func(http.ResponseWriter, *http.Request, Local) {
 		"GET /v1/status":    status,
 		"GET /v1/cycles":    cycles,
 		"POST /v1/kick":     kick,
+		"GET /v1/instance":  instance,
 		"GET /v1/item":      item,
 		"GET /v1/items":     items,
 		"GET /v1/check":     check,

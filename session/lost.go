@@ -3,11 +3,9 @@ package session
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"theloop/record"
 	"theloop/session/tmux"
-	"theloop/workitem"
 )
 
 // A Looker looks at one tmux session; *tmux.Server is one.
@@ -15,13 +13,12 @@ type Looker interface {
 	Look(context.Context, tmux.Target) tmux.Look
 }
 
-// Find says how the session of an item fares that its row says is there, for whoever
-// does not know the ledger's instance: live, dead, absent or foreign (D4, D5). all is
-// every pane that carries a mark, as tmux.Server.LookAll returns them; the session of
-// the item in another state root cannot be told from this one's. A second look, by the
-// name in the row, is taken where no mark is found, and errs when tmux does not answer.
-func Find(ctx context.Context, t Looker, all []tmux.Look, ref workitem.Ref, tmuxTarget, harnessSessionID string) (record.PaneState, error) {
-	state := byMark(all, ref)
+// Find says how a session fares that its row says is there: live, dead, absent or
+// foreign (D4, D5). all is every pane that carries a mark, as tmux.Server.LookAll
+// returns them, owner that of the item in this ledger (D6). A second look, by the name
+// in the row, is taken where no mark is found, and errs when tmux does not answer.
+func Find(ctx context.Context, t Looker, all []tmux.Look, owner, tmuxTarget, harnessSessionID string) (record.PaneState, error) {
+	state := byMark(all, owner)
 	if state != record.PaneAbsent || tmuxTarget == "" {
 		return state, nil
 	}
@@ -29,7 +26,7 @@ func Find(ctx context.Context, t Looker, all []tmux.Look, ref workitem.Ref, tmux
 	ours := l.Owner == "" && imported(l, &record.Session{TmuxTarget: tmuxTarget, HarnessSessionID: harnessSessionID})
 	switch {
 	case l.State == tmux.Silent:
-		return record.PaneUnknown, fmt.Errorf("look at the session of %s: %w", ref, l.Err)
+		return record.PaneUnknown, fmt.Errorf("look at tmux session %s: %w", tmuxTarget, l.Err)
 	case l.State == tmux.Absent:
 		return record.PaneAbsent, nil
 	case !ours:
@@ -42,11 +39,11 @@ func Find(ctx context.Context, t Looker, all []tmux.Look, ref workitem.Ref, tmux
 
 // byMark goes by the panes that carry the item's mark. One that a close has let go is
 // nobody's session any more.
-func byMark(all []tmux.Look, ref workitem.Ref) record.PaneState {
+func byMark(all []tmux.Look, owner string) record.PaneState {
 	state := record.PaneAbsent
 	for _, l := range all {
 		switch {
-		case !l.Of(ref.Key()) || strings.HasPrefix(l.Owner, tmux.LeftMark("")):
+		case l.Owner != owner:
 		case l.State == tmux.Live:
 			return record.PaneLive
 		default:

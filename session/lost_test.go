@@ -7,7 +7,6 @@ import (
 
 	"theloop/record"
 	"theloop/session/tmux"
-	"theloop/workitem"
 )
 
 // looked answers every look by name with this one.
@@ -18,14 +17,10 @@ func (l looked) Look(_ context.Context, to tmux.Target) tmux.Look {
 	return tmux.Look(l)
 }
 
-// D4, D5: how a session that should be there fares, told by whoever knows no instance.
+// D4, D5: how a session that should be there fares, told by the mark of this ledger (D6).
 func TestFind(t *testing.T) {
-	ref, err := workitem.ParseRef("github:octo/repo#15")
-	if err != nil {
-		t.Fatal(err)
-	}
-	const id = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-	mark := tmux.OwnerMark("0123456789abcdef", ref.Key())
+	const id, key = "1b4e28ba-2fa1-41d2-883f-0016d3cca427", "github:octo/repo#15"
+	mark := tmux.OwnerMark("0123456789abcdef", key)
 	none := looked{State: tmux.Absent}
 	for name, tt := range map[string]struct {
 		all  []tmux.Look
@@ -35,6 +30,7 @@ func TestFind(t *testing.T) {
 		"its mark, alive":                {[]tmux.Look{{Owner: mark, State: tmux.Dead}, {Owner: mark, State: tmux.Live}}, none, record.PaneLive},
 		"its mark, ended":                {[]tmux.Look{{Owner: mark, State: tmux.Dead}}, none, record.PaneDead},
 		"another item's mark":            {[]tmux.Look{{Owner: tmux.OwnerMark("i", "github:octo/repo#16"), State: tmux.Live}}, none, record.PaneAbsent},
+		"another ledger's mark":          {[]tmux.Look{{Owner: tmux.OwnerMark("i", key), State: tmux.Live}}, none, record.PaneAbsent},
 		"let go by a close":              {[]tmux.Look{{Owner: tmux.LeftMark(mark), State: tmux.Live}}, none, record.PaneAbsent},
 		"nothing":                        {nil, none, record.PaneAbsent},
 		"imported, alive":                {nil, looked{State: tmux.Live, StartCommand: "claude --resume " + id}, record.PaneLive},
@@ -44,16 +40,16 @@ func TestFind(t *testing.T) {
 		"of its name, with another mark": {nil, looked{State: tmux.Live, Owner: "other", StartCommand: id}, record.PaneForeign},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got, err := Find(t.Context(), tt.by, tt.all, ref, "loop-15", id); got != tt.want || err != nil {
+			if got, err := Find(t.Context(), tt.by, tt.all, mark, "loop-15", id); got != tt.want || err != nil {
 				t.Errorf("got %s, %v; want %s", got, err, tt.want)
 			}
 		})
 	}
 	silent := looked{State: tmux.Silent, Err: errors.New("no answer")}
-	if got, err := Find(t.Context(), silent, nil, ref, "loop-15", id); got != record.PaneUnknown || !errors.Is(err, silent.Err) {
+	if got, err := Find(t.Context(), silent, nil, mark, "loop-15", id); got != record.PaneUnknown || !errors.Is(err, silent.Err) {
 		t.Errorf("a silent tmux: %s, %v", got, err)
 	}
-	if got, err := Find(t.Context(), silent, nil, ref, "", id); got != record.PaneAbsent || err != nil {
+	if got, err := Find(t.Context(), silent, nil, mark, "", id); got != record.PaneAbsent || err != nil {
 		t.Errorf("a row without a name: %s, %v", got, err)
 	}
 }

@@ -31,6 +31,7 @@ type ledgerGroup struct {
 // file itself.
 type reader interface {
 	Item(context.Context, workitem.Ref) (localapi.Item, error)
+	Marks(context.Context) (instance string, err error)
 	Items(context.Context, func(localapi.Summary) error) error
 	Cycles(ctx context.Context, n int) ([]localapi.Cycle, error)
 	Check(context.Context) ([]string, error)

@@ -46,8 +46,11 @@ func (c *sessionsAttachCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	var doc localapi.Item
+	var instance string
 	err = d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
-		doc, err = r.Item(ctx, ref)
+		if doc, err = r.Item(ctx, ref); err == nil {
+			instance, err = r.Marks(ctx)
+		}
 		return err
 	})
 	if err != nil {
@@ -60,7 +63,7 @@ func (c *sessionsAttachCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	look, err := find(ctx, server, ref.Key(), doc)
+	look, err := find(ctx, server, tmux.OwnerMark(instance, ref.Key()), doc)
 	if err != nil {
 		return err
 	}
@@ -91,19 +94,22 @@ func (d *deps) tmux(g *Global) (*tmux.Server, error) {
 
 // find looks for the pane of an item's session: one with its mark, under the
 // name that the ledger has if there are several; else the session of that name.
-func find(ctx context.Context, server *tmux.Server, key string, doc localapi.Item) (tmux.Look, error) {
+func find(ctx context.Context, server *tmux.Server, owner string, doc localapi.Item) (tmux.Look, error) {
 	all, err := server.LookAll(ctx)
 	if err != nil {
 		return tmux.Look{}, err
 	}
 	var found tmux.Look
 	for _, l := range all {
-		if l.Of(key) && (found.State != tmux.Live || l.Name == doc.Session.TmuxTarget) {
+		ours := l.Owner == owner || l.Owner == tmux.LeftMark(owner)
+		if ours && (found.State != tmux.Live || l.Name == doc.Session.TmuxTarget) {
 			found = l
 		}
 	}
 	if found.PaneID == "" { // of an earlier release, and not taken over yet
-		found = server.Look(ctx, tmux.Target{Name: doc.Session.TmuxTarget})
+		if found = server.Look(ctx, tmux.Target{Name: doc.Session.TmuxTarget}); found.Owner != "" {
+			return found, fmt.Errorf("tmux session %s is another state root's, or another work item's: it is marked as %s", escape.Line(doc.Session.TmuxTarget), escape.Line(found.Owner))
+		}
 	}
 	switch found.State {
 	case tmux.Silent:

@@ -7,6 +7,7 @@ import (
 
 	"theloop/localapi"
 	"theloop/session"
+	"theloop/session/tmux"
 	"theloop/view"
 	"theloop/workitem"
 )
@@ -38,6 +39,10 @@ func (d *deps) lost(ctx context.Context, g *Global, r reader, rows []localapi.Su
 	if err != nil {
 		return nil, err
 	}
+	instance, err := r.Marks(ctx)
+	if err != nil {
+		return nil, err
+	}
 	found := []lostSession{}
 	for _, row := range rows {
 		ref, err := workitem.ParseRef(row.Ref)
@@ -51,7 +56,7 @@ func (d *deps) lost(ctx context.Context, g *Global, r reader, rows []localapi.Su
 		if doc.Session == nil {
 			continue // forgotten since
 		}
-		state, err := session.Find(ctx, server, all, ref, doc.Session.TmuxTarget, doc.Session.HarnessSessionID)
+		state, err := session.Find(ctx, server, all, tmux.OwnerMark(instance, ref.Key()), doc.Session.TmuxTarget, doc.Session.HarnessSessionID)
 		if err != nil {
 			return nil, err
 		}

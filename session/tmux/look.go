@@ -59,9 +59,6 @@ type Look struct {
 // our marks, a shell perhaps.
 func (l Look) Ours() bool { return strings.Contains(l.StartCommand, sessionExec) }
 
-// Of tells whether the pane carries the mark of an item, of whatever instance, or did until a close let it go.
-func (l Look) Of(itemKey string) bool { return strings.HasSuffix(l.Owner, "-"+Mark(itemKey)) }
-
 // Proves tells whether the pane's ring shows that the delivery of that mark arrived. On a live pane a first prompt that
 // has not been proved yet counts too, on a dead one it does not (D5).
 func (l Look) Proves(mark string) bool {
