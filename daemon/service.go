@@ -78,6 +78,7 @@ func (s *service) close() error {
 func (s *service) emit(source string) func(string, map[string]any) {
 	return func(name string, fields map[string]any) {
 		s.events.Append(eventlog.Event{Name: name, Source: source, Fields: fields})
+		say(s.o.Log, name, fields)
 	}
 }
 

@@ -67,7 +67,7 @@ func inspectFacts(doc localapi.Item, v inspectView) view.Facts {
 		{Key: "command", Value: controlWords(doc, v)},
 		{Key: "session", Value: sessionWords(doc, v.now)},
 		{Key: "attach", Value: attachWords(doc)},
-		{Key: "spawn", Value: spawnWords(doc.Spawn), Tone: bad(doc.Spawn.GaveUp)},
+		{Key: "spawn", Value: spawnWords(doc.Ref, doc.Spawn), Tone: bad(doc.Spawn.GaveUp)},
 	}
 }
 
@@ -116,12 +116,13 @@ func attachWords(doc localapi.Item) string {
 	return fmt.Sprintf("the-loop sessions attach %s (tmux session %s)", doc.Ref, s.TmuxTarget)
 }
 
-func spawnWords(s localapi.Spawn) string {
+func spawnWords(ref string, s localapi.Spawn) string {
+	tries := view.Count(s.Attempts, "attempt", "attempts")
 	switch {
 	case s.GaveUp:
-		return fmt.Sprintf("given up after %s; a new comment or a start tries again", view.Count(s.Attempts, "attempt", "attempts"))
+		return fmt.Sprintf("given up after %s; 'the-loop ledger why %s' says why, a new comment or a start tries again", tries, ref)
 	case s.Attempts > 0:
-		return view.Count(s.Attempts, "attempt", "attempts") + " spent"
+		return fmt.Sprintf("%s spent; 'the-loop ledger why %s' says what became of them", tries, ref)
 	}
 	return ""
 }

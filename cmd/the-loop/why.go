@@ -143,7 +143,12 @@ func concerns(e eventlog.Entry, c localapi.Comment) bool {
 
 // eventWords puts an event into words.
 func eventWords(e eventlog.Entry) string {
-	field := func(name string) string { return fieldText(e.Fields[name]) }
+	field := func(name string) string {
+		if text, ok := e.Fields[name].(string); ok {
+			return view.Line(text) // a sentence, and no value to be picked out
+		}
+		return fieldText(e.Fields[name])
+	}
 	switch e.Name {
 	case "poll.first_seen":
 		return "seen for the first time; what had been said was not sent"
@@ -155,6 +160,18 @@ func eventWords(e eventlog.Entry) string {
 		return outcomeOf(e, "outcome")
 	case "poll.comment_failed":
 		return "given up after " + field("attempts") + " attempts"
+	case "poll.spawn_failed":
+		return "the start of its session was given up after " + field("attempts") + " attempts"
+	case "poll.unauthorized":
+		return "not started by itself: " + field("reason")
+	case "poll.item_error":
+		return "it could not be dealt with: " + field("error")
+	case "dispatch.queued":
+		return queuedWords(e)
+	case "session.spawn_failed":
+		return "the agent ended at once: " + field("error")
+	case "session.resume_failed":
+		return "its conversation could not be resumed, and a fresh one is begun"
 	case "poll.recovered":
 		return "an attempt of an earlier run was judged by its pane: " + field("proof")
 	case "dispatch.succeeded":
@@ -172,7 +189,35 @@ func eventWords(e eventlog.Entry) string {
 	case "session.closed":
 		return "its session was closed"
 	}
-	return strings.ReplaceAll(e.Name, "_", " ")
+	if words, ok := eventPhrases[e.Name]; ok {
+		return words
+	}
+	return e.Name // by which docs/events.md has it
+}
+
+// eventPhrases are the events whose fields say no more than their name.
+var eventPhrases = map[string]string{
+	"poll.closure_detected":     "it has ended",
+	"poll.rearmed":              "what another release gave up is tried again",
+	"poll.giveup_reported":      "a notice on the item says so",
+	"poll.giveup_report_failed": "the notice on the item could not be posted; the next run tries again",
+	"dispatch.abandoned":        "a stop came before it was begun",
+	"control.ambiguous":         "two different commands in one comment: neither was obeyed",
+	"session.respawned":         "its session, which had ended, came up again",
+	"session.adopted":           "its session was taken over",
+	"session.paused":            "its session was paused",
+	"session.resumed":           "its session hears what is said again",
+	"session.announced":         "its session was announced on the item",
+	"session.pr_linked":         "what is said on it goes into another item's session",
+	"ledger.row_invalid":        "its row in the ledger could not be read",
+}
+
+// queuedWords: a comment's delivery was told of when it was forwarded.
+func queuedWords(e eventlog.Entry) string {
+	if spawn, _ := e.Fields["spawn"].(bool); spawn {
+		return "a start of its session was queued"
+	}
+	return "it waits in its session's queue"
 }
 
 func outcomeOf(e eventlog.Entry, field string) string {
