@@ -27,7 +27,7 @@ type NotFoundError struct {
 // Error says where and what to do.
 func (e *NotFoundError) Error() string {
 	if e.Named != "" {
-		return fmt.Sprintf("no configuration file at %s, which %s names: correct the path, or make the file with 'the-loop config init'",
+		return fmt.Sprintf("no configuration file at %s, which %s names: correct the path, or make the file with 'the-loop config init --to FILE'",
 			strings.Join(e.Looked, ", "), e.Named)
 	}
 	return fmt.Sprintf("no configuration file: looked for %s; make one with 'the-loop config init', or name one with --config FILE or $%s",

@@ -68,8 +68,8 @@ func TestFindSaysWhereItLookedAndWhatToDo(t *testing.T) {
 		{"no home", "", none, "", "no configuration file: looked for CWD/.the-loop/cli-config.yaml; " +
 			"make one with 'the-loop config init', or name one with --config FILE or $THE_LOOP_CLI_CONFIG"},
 		// What is named and missing is never replaced by another one.
-		{"flag", "a/b.yaml", none, home, "no configuration file at CWD/a/b.yaml, which --config names: correct the path, or make the file with 'the-loop config init'"},
-		{"variable", "", named, home, "no configuration file at CWD/gone.yaml, which $THE_LOOP_CLI_CONFIG names: correct the path, or make the file with 'the-loop config init'"},
+		{"flag", "a/b.yaml", none, home, "no configuration file at CWD/a/b.yaml, which --config names: correct the path, or make the file with 'the-loop config init --to FILE'"},
+		{"variable", "", named, home, "no configuration file at CWD/gone.yaml, which $THE_LOOP_CLI_CONFIG names: correct the path, or make the file with 'the-loop config init --to FILE'"},
 	} {
 		_, err := Find(c.flag, c.env, cwd, c.home)
 		var missing *NotFoundError

@@ -55,17 +55,23 @@ func Check(path string) ([]Problem, error) {
 func parse(name string, data []byte) (Config, *reader) {
 	r, s := newReader(name), configSchema()
 	c := s.defaults()
-	switch root := r.parse(data).(type) {
+	root := r.parse(data)
+	unread := root == nil && len(r.problems) > 0
+	switch root := root.(type) {
 	case nil, *ast.NullNode:
 	case *ast.MappingNode:
 		r.structure(root, "", 1)
 		c = walk(r, s, "", root)
 	default:
 		r.invalid("", root, "a mapping of keys such as polling: and routing:")
+		unread = true
 	}
 	c.File, c.Digest = name, digest(data)
 	c.Polling.SourcesLine = r.at[sourcesPath].line
 	finish(r, &c)
+	if !unread { // what is missing from a file that nobody could read is not known
+		advise(r, c)
+	}
 	return c, r
 }
 
@@ -80,7 +86,6 @@ func finish(r *reader, c *Config) {
 	finishSources(r, c)
 	finishHarnesses(r, c)
 	finishKeywords(r, c.Routing.Control)
-	advise(r, *c)
 }
 
 func defaultEventLog(root string) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
@@ -131,6 +132,9 @@ func (r *reader) parseTokens(tokens token.Tokens) (file *ast.File) {
 	var syntax yaml.Error
 	if errors.As(err, &syntax) {
 		p.Message = "not YAML: " + plain(syntax.GetMessage())
+		if strings.Contains(p.Message, `'\t'`) {
+			p.Message += "; indent with spaces"
+		}
 		if tk := syntax.GetToken(); tk != nil && tk.Position != nil {
 			p.Line, p.Column = tk.Position.Line, tk.Position.Column
 		}

@@ -23,7 +23,8 @@ warnings when the poller starts.
 
 Example: the-loop config check -c cli-config.yaml
 
-Exit codes: 0 the poller would take it, 1 it would not, or a key is unknown.`
+Exit codes: 0 the poller would take it once it names something to watch (a warning says when it does not), 1 it would not,
+or a key is unknown.`
 }
 
 // Run prints the problems of the file.

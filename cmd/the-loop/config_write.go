@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,7 +15,7 @@ import (
 
 type configInitCmd struct {
 	Inbox bool   `help:"Watch a folder of Markdown files instead of a repository; an example is made too."`
-	To    string `default:".the-loop/cli-config.yaml" placeholder:"FILE" help:"Where to write it."`
+	To    string `placeholder:"FILE" help:"Where to write it (else what --config names, else .the-loop/cli-config.yaml)."`
 }
 
 // Help is shown by --help.
@@ -26,6 +27,9 @@ Example: the-loop config init --inbox
 Exit codes: 0 written, 1 not (a file is in the way, or cannot be made).`
 }
 
+// starterPath is where every command looks first.
+const starterPath = ".the-loop/cli-config.yaml"
+
 // The modes of what belongs to the user alone.
 const (
 	privateFile   = 0o600
@@ -33,8 +37,8 @@ const (
 )
 
 // Run writes the starter file, and the example inbox when it is asked for.
-func (c *configInitCmd) Run(d *deps) error {
-	path, err := d.resolve(c.To)
+func (c *configInitCmd) Run(d *deps, g *Global) error {
+	path, err := d.resolve(cmp.Or(c.To, g.Config, starterPath))
 	if err != nil {
 		return err
 	}

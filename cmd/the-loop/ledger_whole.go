@@ -166,7 +166,7 @@ func (d *deps) offlineRefused(err error, what, root string) error {
 	case errors.As(err, &held):
 		return fmt.Errorf("cannot %s: %w", what, err)
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("cannot %s: there is no state in %s", what, root)
+		return fmt.Errorf("cannot %s: there is no state in %s yet; 'the-loop poll start' makes it", what, root)
 	}
 	return err
 }

@@ -36,7 +36,7 @@ func (c *pollPlanCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	root, _, err := d.root(g)
+	root, cfg, err := d.root(g)
 	if err != nil {
 		return err
 	}
@@ -50,6 +50,9 @@ func (c *pollPlanCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if status.Holder() == lock.Poller {
 		doc, err = localapi.NewClient(root).Plan(ctx)
 	} else {
+		if err := cfg.RequireSources(); err != nil {
+			return err // "nothing to do" would be a promise that no start keeps
+		}
 		doc, err = d.planOffline(ctx, path, root)
 	}
 	switch {
