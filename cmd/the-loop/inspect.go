@@ -43,7 +43,7 @@ func commentTable(doc localapi.Item, v inspectView) view.Table {
 	for _, c := range doc.Comments {
 		words, tone := commentWords(c)
 		row := []view.Cell{
-			{Text: c.ID}, {Text: dash(c.Author)}, {Text: view.Age(v.now, c.At.Time)}, {Text: words, Tone: tone},
+			{Text: c.ID}, {Text: dash(c.Author)}, {Text: writtenWords(v.now, c.At.Time)}, {Text: words, Tone: tone},
 		}
 		if links {
 			row = append(row, view.Cell{Text: dash(linkOf(doc.Ref, c.URL, v.hosts))})
@@ -69,6 +69,14 @@ func inspectFacts(doc localapi.Item, v inspectView) view.Facts {
 		{Key: "attach", Value: attachWords(doc)},
 		{Key: "spawn", Value: spawnWords(doc.Ref, doc.Spawn), Tone: bad(doc.Spawn.GaveUp)},
 	}
+}
+
+// writtenWords: of what was imported nobody kept when it was written.
+func writtenWords(now, at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return view.Age(now, at)
 }
 
 // targetWords say where the comments of a pull request go (P3).

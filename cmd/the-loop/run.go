@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/alecthomas/kong"
@@ -73,17 +74,47 @@ func execute(ctx context.Context, d *deps, args []string) int {
 	if err != nil {
 		return report(d.stderr, err)
 	}
-	if len(args) == 0 {
-		args = []string{"--help"}
-	}
-	parsed, err := parser.Parse(args)
+	parsed, err := parser.Parse(asked(args))
 	if exited >= 0 { // --help has answered
 		return exited
 	}
 	if err != nil {
-		return report(d.stderr, usage("%w (see 'the-loop --help')", err))
+		return report(d.stderr, misread(err))
 	}
 	return report(d.stderr, parsed.Run(&c.Global))
+}
+
+// misread says what is wrong with the command line, and where the help is of the
+// command that it got as far as.
+func misread(err error) error {
+	command := "the-loop"
+	var at *kong.ParseError
+	if errors.As(err, &at) && at.Context != nil {
+		for _, step := range at.Context.Path {
+			if step.Command != nil {
+				command += " " + step.Command.Name
+			}
+		}
+	}
+	text := err.Error()
+	if flag, _, found := strings.Cut(text, ": expected "); found && strings.HasSuffix(text, "(<EOL>)") {
+		text = flag + ": a value is missing behind it"
+	}
+	return usage("%s (see '%s --help')", text, command)
+}
+
+// asked turns what people type first, with other programs' habits, into what is
+// there.
+func asked(args []string) []string {
+	switch {
+	case len(args) == 0:
+		return []string{"--help"}
+	case args[0] == "help":
+		return append(slices.Clone(args[1:]), "--help")
+	case len(args) == 1 && args[0] == "--version":
+		return []string{"version"}
+	}
+	return args
 }
 
 func report(stderr io.Writer, err error) int {

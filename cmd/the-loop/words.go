@@ -86,6 +86,9 @@ func commentWords(c localapi.Comment) (string, view.Tone) {
 	case "pending":
 		return "to be delivered, " + tries + " spent", view.Plain
 	case "gave-up":
+		if c.Attempts == 0 { // its attempts were another release's
+			return "given up by another release", view.Bad
+		}
 		return "given up after " + tries + "; it could not be shown to have arrived", view.Bad
 	}
 	if words, ok := outcomeWords[c.Outcome]; ok {
