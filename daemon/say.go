@@ -3,7 +3,7 @@ package daemon
 import (
 	"log/slog"
 
-	"theloop/view"
+	"theloop/escape"
 )
 
 // aloud says of an event that somebody has to know of what the log says, or "".
@@ -33,7 +33,7 @@ func say(log *slog.Logger, name string, fields map[string]any) {
 	var what []any
 	for _, key := range []string{"work_item", "comment_id", "delivery_id", "error"} {
 		if text, _ := fields[key].(string); text != "" {
-			what = append(what, key, view.Line(text))
+			what = append(what, key, escape.Line(text))
 		}
 	}
 	log.Warn(message, what...)

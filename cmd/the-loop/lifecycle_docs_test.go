@@ -133,15 +133,15 @@ func TestLaunchdAgent(t *testing.T) {
 
 var said = regexp.MustCompile("`((?:the-loop|tmux) [a-z][^`\n]*)`")
 
-// Every command of the guide to sessions is run by a script, every word of it said
-// there, and its entry for another agent used.
+// Every command of the guide to sessions is run by one of its two scripts, every
+// word of it said there, and its entry for another agent used.
 func TestSessionsGuideIsRun(t *testing.T) {
 	guide := document(t, "docs/sessions.md")
-	script := document(t, "cmd/the-loop/testdata/script/sessions_guide.txtar")
+	script := document(t, "cmd/the-loop/testdata/script/sessions_guide.txtar") + document(t, "cmd/the-loop/testdata/script/sessions_guide_own.txtar")
 	var run []string
 	for line := range strings.Lines(script) {
 		line = strings.ReplaceAll(strings.TrimSpace(line), "'", "")
-		for _, before := range []string{"exec tmux -L desk new-window -t desk: ", "env -u TMUX ", "github comment octo/repo#15 octocat "} {
+		for _, before := range []string{"exec tmux -L desk new-window -t desk: ", "env -u TMUX ", "github comment octo/repo#15 octocat ", "exec "} {
 			line = strings.TrimPrefix(line, before)
 		}
 		run = append(run, line)

@@ -145,7 +145,7 @@ func concerns(e eventlog.Entry, c localapi.Comment) bool {
 func eventWords(e eventlog.Entry) string {
 	field := func(name string) string {
 		if text, ok := e.Fields[name].(string); ok {
-			return view.Line(text) // a sentence, and no value to be picked out
+			return escape.Line(text) // a sentence, and no value to be picked out
 		}
 		return fieldText(e.Fields[name])
 	}
