@@ -291,7 +291,7 @@ func TestD4Ready(t *testing.T) {
 func TestD4ReadyBeginsAnew(t *testing.T) {
 	t.Parallel()
 	r := newRig(t)
-	flips := Order{Dir: r.dir, Argv: []string{"/bin/sh", "-c", "stty raw; sleep 0.15; stty cooked; sleep 0.4; stty raw; exec sleep 1000"}}
+	flips := Order{Dir: r.dir, Argv: []string{"/bin/sh", "-c", "stty raw; sleep 0.1; stty cooked; sleep 1.2; stty raw; exec sleep 1000"}}
 	start := time.Now()
 	look, outcome, err := r.Spawn(t.Context(), Spawn{Name: "loop-a", Owner: owner("loop-a"), Order: flips})
 	if outcome != OK {
@@ -300,7 +300,7 @@ func TestD4ReadyBeginsAnew(t *testing.T) {
 	if err := r.Ready(t.Context(), look, 10*time.Second); err != nil {
 		t.Fatal(err)
 	}
-	if took := time.Since(start); took < 800*time.Millisecond-readyEvery {
+	if took := time.Since(start); took < 1550*time.Millisecond-readyEvery {
 		t.Errorf("it was ready after %s", took)
 	}
 }
