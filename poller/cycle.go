@@ -87,6 +87,18 @@ func (p *Poller) guard(f func() error) (err error) {
 // changed under it; each round something else made progress.
 const maxConflicts = 8
 
+// repeat reads, decides and commits until the record did not change meanwhile (F7).
+func repeat[T any](what string, once func() (T, error)) (T, error) {
+	for range maxConflicts {
+		done, err := once()
+		if !errors.Is(err, record.ErrChanged) {
+			return done, err
+		}
+	}
+	var none T
+	return none, fmt.Errorf("%s: %w %d times in a row", what, record.ErrChanged, maxConflicts)
+}
+
 func (p *Poller) step(ctx context.Context, v visit, r *Report) error {
 	rec, err := p.Ledger.Record(ctx, v.item.Ref)
 	if err != nil {
@@ -124,13 +136,8 @@ func (p *Poller) comments(ctx context.Context, v visit) ([]workitem.Comment, err
 // settle decides, commits and acts, again when the record changed meanwhile
 // (F7). No stop ends it (C1).
 func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Comment, r *Report) error {
-	for range maxConflicts {
-		err := p.settleOnce(ctx, v, comments, r)
-		if !errors.Is(err, record.ErrChanged) {
-			return err
-		}
-	}
-	return fmt.Errorf("decide: %w %d times in a row", record.ErrChanged, maxConflicts)
+	_, err := repeat("decide", func() (struct{}, error) { return struct{}{}, p.settleOnce(ctx, v, comments, r) })
+	return err
 }
 
 // settleOnce decides on what is true now. The record is read first, then what is

@@ -88,13 +88,7 @@ var refusals = map[string]string{
 func Obey(ctx context.Context, o Options, ref workitem.Ref, word policy.Command) (Obeyed, error) {
 	p := New(o)
 	p.makeRoom(ctx)
-	for range maxConflicts {
-		done, err := p.obey(ctx, ref, word)
-		if !errors.Is(err, record.ErrChanged) {
-			return done, err
-		}
-	}
-	return Obeyed{}, fmt.Errorf("%s: %w %d times in a row", ref, record.ErrChanged, maxConflicts)
+	return repeat(ref.String(), func() (Obeyed, error) { return p.obey(ctx, ref, word) })
 }
 
 func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command) (Obeyed, error) {

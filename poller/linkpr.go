@@ -2,7 +2,6 @@ package poller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -68,13 +67,7 @@ func busy(rec record.Record, held []string) bool {
 func LinkPull(ctx context.Context, o Options, to, pull workitem.Ref) (already bool, err error) {
 	p := New(o)
 	p.makeRoom(ctx)
-	for range maxConflicts {
-		already, err = p.linkPull(ctx, to, pull)
-		if !errors.Is(err, record.ErrChanged) {
-			return already, err
-		}
-	}
-	return false, fmt.Errorf("%s: %w %d times in a row", pull, record.ErrChanged, maxConflicts)
+	return repeat(pull.String(), func() (bool, error) { return p.linkPull(ctx, to, pull) })
 }
 
 func (p *Poller) linkPull(ctx context.Context, ref, pull workitem.Ref) (already bool, err error) {

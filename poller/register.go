@@ -2,7 +2,6 @@ package poller
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"theloop/policy"
@@ -106,13 +105,7 @@ func (d *decider) unregistrable(reg Registration, at record.Pane) (reason, words
 // the same parts.
 func RegisterSession(ctx context.Context, o Options, ref workitem.Ref, reg Registration) (live bool, err error) {
 	p := New(o)
-	for range maxConflicts {
-		live, err = p.register(ctx, ref, reg)
-		if !errors.Is(err, record.ErrChanged) {
-			return live, err
-		}
-	}
-	return false, fmt.Errorf("%s: %w %d times in a row", ref, record.ErrChanged, maxConflicts)
+	return repeat(ref.String(), func() (bool, error) { return p.register(ctx, ref, reg) })
 }
 
 func (p *Poller) register(ctx context.Context, ref workitem.Ref, reg Registration) (live bool, err error) {
