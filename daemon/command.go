@@ -48,7 +48,7 @@ func (s *service) say(ctx context.Context, ref workitem.Ref, word policy.Command
 
 // plan says what the next cycle would do.
 func (s *service) plan(ctx context.Context) (localapi.Plan, error) {
-	watched := s.watched.Load() // an edit of the configuration may bring others meanwhile
+	watched := s.trackers.Load() // an edit of the configuration may bring others meanwhile
 	before := watched.requests()
 	preview := poller.Foresee(ctx, s.parts())
 	doc := localapi.Plan{

@@ -120,25 +120,6 @@ func (s *service) finish(ctx context.Context, report poller.Report) bool {
 	return len(report.Errors) == 0 && s.queue.Failed() == 0 && ctx.Err() == nil
 }
 
-// stillOurs ends the process when the pidfile or the ledger was removed or
-// replaced: two pollers, or two histories, are worse than none. A ledger that is
-// damaged ends it too: nothing can be decided on it any more, and only another
-// process can open what is put in its place. A commit that failed is no damage.
-func (s *service) stillOurs(ctx context.Context) error {
-	if err := s.lock.Check(); err != nil {
-		return err
-	}
-	replaced, err := s.ledger.Replaced()
-	if err != nil {
-		return err
-	}
-	if replaced {
-		return fmt.Errorf("the ledger %s was removed or replaced while the poller ran: stopped, since two histories are worse than none; "+
-			"put the file back, or start again on what is there", s.ledger.Path())
-	}
-	return s.ledger.Damage(ctx)
-}
-
 func jitter(d time.Duration) time.Duration {
 	const share = 10 // ±10 %
 	return d + time.Duration((rand.Float64()*2-1)*float64(d)/share)

@@ -49,9 +49,8 @@ func Offline(ctx context.Context, o Options, command string, f func(localapi.Loc
 	t, err := openTrackers(ctx, o, cfg)
 	s.untracked = err // without a token the trackers do not answer, which is no reason not to go on
 	if err == nil {
-		s.trackers = t
-		s.onClose(func() error { t.close(); return nil })
 		s.watch(t)
+		s.onClose(s.closeTrackers)
 	}
 	if err := f(s.local()); err != nil {
 		return err

@@ -35,8 +35,6 @@ const sparePlaces = 8
 type posts struct {
 	queue    *dispatch.Queue
 	trackers atomic.Pointer[map[string]session.Tracker]
-	// sources are those of the configuration in use.
-	sources atomic.Pointer[[]poller.Source]
 }
 
 func newPosts(log *slog.Logger) *posts {
@@ -59,7 +57,6 @@ func (p *posts) use(sources []poller.Source) {
 		}
 	}
 	p.trackers.Store(&byID)
-	p.sources.Store(&sources)
 }
 
 // tracker is the one that an item is of.

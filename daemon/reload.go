@@ -55,8 +55,8 @@ func (s *service) prepare(ctx context.Context, cfg config.Config) (edition, erro
 }
 
 func (s *service) adopt(next edition, update config.Update) {
-	s.trackers.close()
-	s.trackers, s.cfg, s.rejected = next.trackers, update.Config, ""
+	s.trackers.Load().close()
+	s.cfg, s.rejected = update.Config, ""
 	s.poller.Sources = next.trackers.sources
 	s.watch(next.trackers)
 	s.settings.Store(next.settings)

@@ -88,7 +88,7 @@ func (s *service) ready() {
 		how = "stop it with 'the-loop poll stop'"
 	}
 	s.o.Log.Info(fmt.Sprintf("poller started (pid %d): watching %s every %s; %s",
-		os.Getpid(), view.Count(len(s.trackers.sources), "source", "sources"), view.Duration(s.interval()), how))
+		os.Getpid(), view.Count(len(s.trackers.Load().sources), "source", "sources"), view.Duration(s.interval()), how))
 }
 
 func (s *service) interval() time.Duration {

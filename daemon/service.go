@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -37,8 +36,7 @@ type service struct {
 	ledger   *store.Ledger
 	tmux     *tmux.Server
 	queue    *dispatch.Queue
-	trackers *trackers                // the loop's own
-	watched  atomic.Pointer[trackers] // the same, for the others
+	trackers atomic.Pointer[trackers] // of the configuration in use
 	host     *session.Host
 	posts    *posts
 	poller   *poller.Poller
@@ -106,9 +104,10 @@ func start(ctx context.Context, o Options, cfg config.Config) (_ *service, err e
 func newService(o Options, cfg config.Config) (*service, error) {
 	s := &service{
 		o: o, cfg: cfg, run: runID(), started: o.Now(), pid: os.Getpid(), reloader: config.NewReloader(cfg),
-		trackers: &trackers{}, kicks: newKicks(), supervisor: newSupervisor(o.Log),
+		kicks: newKicks(), supervisor: newSupervisor(o.Log),
 	}
 	s.phase.Store(&phase{})
+	s.trackers.Store(&trackers{})
 	now, err := settingsOf(o, cfg)
 	if err != nil {
 		return nil, err
@@ -118,49 +117,6 @@ func newService(o Options, cfg config.Config) (*service, error) {
 	return s, err
 }
 
-// takeLock makes the state root and takes the run lock: nothing with an effect
-// comes before it.
-func (s *service) takeLock(ctx context.Context) error {
-	path := s.pidfile()
-	made, err := lock.EnsureRoot(s.root)
-	if err != nil {
-		return err
-	}
-	s.onClose(func() error {
-		if s.ledger == nil { // a start that was refused leaves no root behind
-			return lock.RemoveRoot(made)
-		}
-		return nil
-	})
-	s.openEvents()
-	s.lock, err = lock.Acquire(ctx, path, LockName, s.o.Log)
-	var held *lock.HeldError
-	if errors.As(err, &held) {
-		s.blocked(path, held.PID)
-		return err
-	}
-	if err != nil {
-		return err
-	}
-	s.hasLock() // to be let go last of all
-	s.onClose(s.tellEnd)
-	if s.lock.StalePID > 0 {
-		s.o.Log.Info(fmt.Sprintf("removed a stale pidfile (pid %d is not running)", s.lock.StalePID))
-	}
-	return s.besideWebhook()
-}
-
-// hasLock notes that the run lock is held, until the start is undone.
-func (s *service) hasLock() {
-	s.locked.Store(true)
-	s.onClose(func() error {
-		s.locked.Store(false)
-		return s.lock.Release()
-	})
-}
-
-func (s *service) pidfile() string { return filepath.Join(s.root, lock.File) }
-
 // logfile is where the output of a poller in the background goes.
 func (s *service) logfile() string {
 	if s.o.Logfile != "" {
@@ -169,29 +125,14 @@ func (s *service) logfile() string {
 	return filepath.Join(s.root, OutputName)
 }
 
-func (s *service) blocked(pidfile string, holder int) {
-	s.emit("poll")("poller.blocked", map[string]any{"pidfile": pidfile, "holder": holder})
-}
-
-// besideWebhook refuses to run beside the webhook receiver of an earlier
-// release, which feeds the same sessions (L12).
-func (s *service) besideWebhook() error {
-	path := filepath.Join(s.root, lock.WebhookFile)
-	status, err := lock.Probe(path)
-	if err != nil || !status.Held || s.o.BesideWebhook {
-		return err
-	}
-	s.blocked(path, status.PID)
-	return fmt.Errorf("the webhook receiver of an earlier release is running (pid %d, pidfile %s) and feeds the same sessions: "+
-		"stop it first, or start with --beside-webhook", status.PID, path)
-}
-
 // findTools finds what the poller depends on: tmux, and a token per host.
-func (s *service) findTools(ctx context.Context) (err error) {
-	if s.trackers, err = openTrackers(ctx, s.o, s.cfg); err != nil {
+func (s *service) findTools(ctx context.Context) error {
+	t, err := openTrackers(ctx, s.o, s.cfg)
+	if err != nil {
 		return err
 	}
-	s.onClose(func() error { s.trackers.close(); return nil })
+	s.trackers.Store(t)
+	s.onClose(s.closeTrackers)
 	if err := s.checkWeb(); err != nil {
 		return err
 	}
@@ -255,7 +196,7 @@ func (s *service) assemble() (err error) {
 	s.chores.sweep = s.tmux.Sweep
 	s.posts = newPosts(s.o.Log)
 	s.onClose(s.posts.close) // behind the queue, whose jobs post
-	s.watch(s.trackers)
+	s.watch(s.trackers.Load())
 	s.host, err = session.New(session.Options{
 		Ledger: s.ledger, Tmux: s.tmux, Instance: s.ledger.Instance(), Host: HostID(), Run: s.run, Now: s.o.Now,
 		Settings:   func() session.Settings { return s.current().session },
@@ -282,21 +223,10 @@ func (s *service) assemble() (err error) {
 	return nil
 }
 
-// watch makes the trackers known to whoever asks beside the cycle.
-func (s *service) watch(t *trackers) {
-	rows, _ := s.ledger.Sources(context.Background()) // what cannot be read is told of by the cycle
-	t.remember(rows)
-	s.watched.Store(t)
-	s.posts.use(t.sources)
-}
-
-// requests counts what the trackers in use were asked so far.
-func (s *service) requests() int { return s.watched.Load().requests() }
-
 // parts are what decisions are made with, whoever asks for them.
 func (s *service) parts() poller.Options {
 	return poller.Options{
-		Ledger: s.ledger, Sources: *s.posts.sources.Load(), Sessions: s.host,
+		Ledger: s.ledger, Sources: s.trackers.Load().sources, Sessions: s.host,
 		Queue: work{s.queue, s.host, s.o.Log, s.emit("sessions")}, Settings: func() poller.Settings { return s.current().poller },
 		Emit: s.emit("poll"), Now: s.o.Now, Run: s.run, Version: s.o.Version, Host: HostID(), Failpoint: s.o.Failpoint,
 		Requests: s.requests,

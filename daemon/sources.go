@@ -110,3 +110,19 @@ func (t *trackers) addInbox(o Options, s config.Source) error {
 	t.sources = append(t.sources, src)
 	return nil
 }
+
+// watch takes trackers into use: for the cycle, and for whoever asks beside it.
+func (s *service) watch(t *trackers) {
+	rows, _ := s.ledger.Sources(context.Background()) // what cannot be read is told of by the cycle
+	t.remember(rows)
+	s.trackers.Store(t)
+	s.posts.use(t.sources)
+}
+
+// requests counts what the trackers in use were asked so far.
+func (s *service) requests() int { return s.trackers.Load().requests() }
+
+func (s *service) closeTrackers() error {
+	s.trackers.Load().close()
+	return nil
+}

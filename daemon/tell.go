@@ -13,7 +13,7 @@ import (
 // tellStart and tellEnd are the first and the last event of a poller that runs.
 func (s *service) tellStart() {
 	fields := map[string]any{
-		"interval_seconds": int(s.interval().Seconds()), "sources": s.trackers.ids(), "once": s.o.Once,
+		"interval_seconds": int(s.interval().Seconds()), "sources": s.trackers.Load().ids(), "once": s.o.Once,
 	}
 	if s.o.Detached {
 		fields["daemon"], fields["logfile"] = true, s.logfile()

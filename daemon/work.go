@@ -75,6 +75,6 @@ func (s *service) admit(a session.Admission) ([]record.Change, bool) {
 // story reads what a conversation is told of its item when it begins with a
 // comment on a pull request (D10).
 func (s *service) story(ctx context.Context, ref workitem.Ref, rec record.Record) (session.Story, error) {
-	item, thread, err := poller.Tell(ctx, *s.posts.sources.Load(), ref, rec)
+	item, thread, err := poller.Tell(ctx, s.trackers.Load().sources, ref, rec)
 	return session.Story{Item: item, Thread: thread}, err
 }
