@@ -6,6 +6,7 @@ import (
 
 	"theloop/escape"
 	"theloop/localapi"
+	"theloop/view"
 )
 
 // orderArgs is what the commands that steer a session have in common.
@@ -26,10 +27,11 @@ func (c orderArgs) give(ctx context.Context, d *deps, g *Global, command string)
 		if err != nil {
 			return err
 		}
+		hosts := d.hosts(g)
 		if done.PostError != "" {
-			fmt.Fprintf(d.stderr, "the-loop: it could not be said on %s: %s\n", done.Ref, escape.Line(done.PostError))
+			fmt.Fprintf(d.stderr, "the-loop: it could not be said on %s: %s\n", done.Ref, view.Links(done.PostError, hosts))
 		}
-		return d.print(orderedText(command, done))
+		return d.print(orderedText(command, done, hosts))
 	})
 }
 
@@ -45,14 +47,15 @@ var effectWords = map[string]string{
 	"nothing-to-clean": "it has no session",
 }
 
-func orderedText(command string, done localapi.Ordered) string {
+// orderedText tells what was done. Links in it lead to these hosts alone (A8).
+func orderedText(command string, done localapi.Ordered, hosts []string) string {
 	words := effectWords[done.Effect]
 	if words == "" {
 		words = done.Effect
 	}
 	text := fmt.Sprintf("%s: %s recorded; %s\n", escape.Line(done.Ref), command, words)
 	if done.Later != "" {
-		text += "its tracker does not answer (" + escape.Line(done.Later) + "): what has to come up comes with the next cycle\n"
+		text += "its tracker does not answer (" + view.Links(done.Later, hosts) + "): what has to come up comes with the next cycle\n"
 	}
 	return text
 }
