@@ -12,6 +12,9 @@ import (
 	"theloop/workitem"
 )
 
+// forgetJob names the job that ends a session for it.
+const forgetJob = "forget"
+
 // forgetter forgets items on a person's word. A session that lives is ended
 // first, through its queue, so that nothing is left that no row names.
 type forgetter struct {
@@ -78,7 +81,7 @@ func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 		return fmt.Errorf("its session is on another machine; close it there first")
 	}
 	done := make(chan session.Result, 1)
-	queued := f.queue.Put(dispatch.Job{Ref: ref, ID: "forget", Run: func(ctx context.Context) error {
+	queued := f.queue.Put(dispatch.Job{Ref: ref, ID: forgetJob, Run: func(ctx context.Context) error {
 		done <- f.host.Close(ctx, session.Close{Ref: ref, Reason: "forgotten"})
 		return nil
 	}})

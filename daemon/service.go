@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -248,13 +249,10 @@ func (s *service) stopQueue() error {
 	return err
 }
 
-// deliveries leaves out the jobs that no attempt pays for.
+// unpaid are the jobs that no attempt pays for.
+var unpaid = [...]string{string(poller.DoClose), string(poller.DoAdopt), adoptJob, forgetJob}
+
+// deliveries leaves them out.
 func deliveries(held []record.Held) []record.Held {
-	var out []record.Held
-	for _, h := range held {
-		if h.DeliveryID != string(poller.DoClose) && h.DeliveryID != string(poller.DoAdopt) {
-			out = append(out, h)
-		}
-	}
-	return out
+	return slices.DeleteFunc(held, func(h record.Held) bool { return slices.Contains(unpaid[:], h.DeliveryID) })
 }

@@ -60,5 +60,13 @@ func TestEveryEffectWaitsItsTurn(t *testing.T) {
 	if err := <-asked; !errors.Is(err, context.Canceled) {
 		t.Errorf("who asked was told %v", err)
 	}
-	queue.Stop(0)
+	queue.Put(dispatch.Job{Ref: item, ID: forgetJob})
+	var abandoned []string
+	for _, h := range deliveries(queue.Stop(0)) {
+		abandoned = append(abandoned, h.Ref+" "+h.DeliveryID)
+	}
+	// B4: only what an attempt was spent on is abandoned.
+	if diff := cmp.Diff([]string{"inbox:local/demo#1 IC_1", "inbox:local/demo#7 PRRC_1", "inbox:local/demo#1 spawn"}, abandoned); diff != "" {
+		t.Error(diff)
+	}
 }
