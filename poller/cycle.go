@@ -87,15 +87,27 @@ func (p *Poller) guard(f func() error) (err error) {
 // changed under it; each round something else made progress.
 const maxConflicts = 8
 
-// repeat reads, decides and commits until the record did not change meanwhile (F7).
-func repeat[T any](what string, once func() (T, error)) (T, error) {
-	for range maxConflicts {
+// breath is how long a command of the operator waits before it is decided again;
+// each further time twice as long. Unlike a cycle's decision, nobody makes it again.
+const breath = 5 * time.Millisecond
+
+// repeat reads, decides and commits until the record did not change meanwhile (F7),
+// and leaves whoever changes it the time to rest in between.
+func repeat[T any](ctx context.Context, rest time.Duration, what string, once func() (T, error)) (none T, err error) {
+	for try := range maxConflicts {
+		if try > 0 && rest > 0 {
+			resting, end := context.WithTimeout(ctx, rest<<try)
+			<-resting.Done()
+			end()
+			if ctx.Err() != nil {
+				return none, fmt.Errorf("%s: %w", what, ctx.Err())
+			}
+		}
 		done, err := once()
 		if !errors.Is(err, record.ErrChanged) {
 			return done, err
 		}
 	}
-	var none T
 	return none, fmt.Errorf("%s: %w %d times in a row", what, record.ErrChanged, maxConflicts)
 }
 
@@ -136,7 +148,7 @@ func (p *Poller) comments(ctx context.Context, v visit) ([]workitem.Comment, err
 // settle decides, commits and acts, again when the record changed meanwhile
 // (F7). No stop ends it (C1).
 func (p *Poller) settle(ctx context.Context, v visit, comments []workitem.Comment, r *Report) error {
-	_, err := repeat("decide", func() (struct{}, error) { return struct{}{}, p.settleOnce(ctx, v, comments, r) })
+	_, err := repeat(ctx, 0, "decide", func() (struct{}, error) { return struct{}{}, p.settleOnce(ctx, v, comments, r) })
 	return err
 }
 

@@ -88,7 +88,7 @@ var refusals = map[string]string{
 func Obey(ctx context.Context, o Options, ref workitem.Ref, word policy.Command) (Obeyed, error) {
 	p := New(o)
 	p.makeRoom(ctx)
-	return repeat(ref.String(), func() (Obeyed, error) { return p.obey(ctx, ref, word) })
+	return repeat(ctx, breath, ref.String(), func() (Obeyed, error) { return p.obey(ctx, ref, word) })
 }
 
 func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command) (Obeyed, error) {

@@ -1,6 +1,7 @@
 package poller
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -225,6 +226,30 @@ func TestTheOperatorsCommandIsCommittedFirst(t *testing.T) {
 		t.Errorf("after %d rounds: %v", n, err)
 	}
 	w.beforeCommit = nil
+}
+
+// F7: a command of the operator outlasts a while in which the record never rests.
+func TestTheOperatorsCommandTakesItsTime(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	busy, n := time.Now().Add(150*time.Millisecond), 0
+	var change func()
+	change = func() {
+		if time.Now().Before(busy) {
+			n++
+			w.change(ref, record.Withhold{Author: strings.Repeat("x", n+1)})
+			w.beforeCommit = change
+		}
+	}
+	w.beforeCommit = change
+	if done, err := w.obey(ref, policy.Pause); err != nil || done.Effect != "paused" {
+		t.Errorf("after %d rounds: %+v, %v", n, done, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	w.beforeCommit = func() { w.change(ref, record.Withhold{Author: "y"}); cancel() }
+	if _, err := Obey(ctx, w.poller.Options, ref, policy.Stop); !errors.Is(err, context.Canceled) {
+		t.Errorf("a stop of the process: %v", err)
+	}
 }
 
 // D3, B2: the operator's words wait for a deadline like any other.

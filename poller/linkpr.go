@@ -67,7 +67,7 @@ func busy(rec record.Record, held []string) bool {
 func LinkPull(ctx context.Context, o Options, to, pull workitem.Ref) (already bool, err error) {
 	p := New(o)
 	p.makeRoom(ctx)
-	return repeat(pull.String(), func() (bool, error) { return p.linkPull(ctx, to, pull) })
+	return repeat(ctx, breath, pull.String(), func() (bool, error) { return p.linkPull(ctx, to, pull) })
 }
 
 func (p *Poller) linkPull(ctx context.Context, ref, pull workitem.Ref) (already bool, err error) {

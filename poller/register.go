@@ -105,7 +105,7 @@ func (d *decider) unregistrable(reg Registration, at record.Pane) (reason, words
 // the same parts.
 func RegisterSession(ctx context.Context, o Options, ref workitem.Ref, reg Registration) (live bool, err error) {
 	p := New(o)
-	return repeat(ref.String(), func() (bool, error) { return p.register(ctx, ref, reg) })
+	return repeat(ctx, breath, ref.String(), func() (bool, error) { return p.register(ctx, ref, reg) })
 }
 
 func (p *Poller) register(ctx context.Context, ref workitem.Ref, reg Registration) (live bool, err error) {
