@@ -128,7 +128,12 @@ func (p *Poller) foreseeSource(ctx context.Context, src Source, open unfinished,
 }
 
 func (p *Poller) foreseeUnlisted(ctx context.Context, at visit, ref workitem.Ref, v *Preview) {
-	item, err := at.src.State(ctx, ref)
+	rec, err := p.Ledger.Record(ctx, ref)
+	if err == nil && p.leftAlone(at, ref, rec) {
+		v.Quiet++
+		return
+	}
+	item, err := at.src.State(ctx, ref) // a record that cannot be read is told of at its turn
 	if errors.Is(err, workitem.ErrGone) {
 		item, err = workitem.Item{Ref: ref, State: workitem.Closed}, nil
 	}

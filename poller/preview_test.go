@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
+
+	"theloop/workitem"
 )
 
 // A preview says what the next cycle would do and does none of it.
@@ -36,5 +39,22 @@ func TestAPreviewTellsAndDoesNothing(t *testing.T) {
 	w.cycle()
 	if n := len(w.take()); n != 2 {
 		t.Errorf("the cycle did %d things", n)
+	}
+}
+
+// P1, P8: a preview asks for an item that is off the list when a cycle would.
+func TestAPreviewAsksForNoMoreThanACycle(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	w.cycle()
+	w.set(ref, func(i *workitem.Item) { i.Labelled = false })
+	w.cycle()
+	before := len(w.src.asked)
+	if got := Foresee(t.Context(), w.poller.Options); len(w.src.asked) != before || got.Quiet != 1 || len(got.Errors) != 0 {
+		t.Errorf("asked for %q; quiet %d, errors %q", w.src.asked[before:], got.Quiet, got.Errors)
+	}
+	w.now = w.now.Add(2 * time.Hour)
+	if Foresee(t.Context(), w.poller.Options); len(w.src.asked) != before+1 {
+		t.Errorf("after the full resync it was asked for %q", w.src.asked[before:])
 	}
 }

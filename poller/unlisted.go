@@ -47,6 +47,13 @@ func follows(rec record.Record, open unfinished) bool {
 	return err == nil && busy
 }
 
+// leftAlone says of an unlisted item that it is not asked for in this cycle.
+func (p *Poller) leftAlone(v visit, ref workitem.Ref, rec record.Record) bool {
+	_, busy := v.open[ref.Key()]
+	busy = busy || follows(rec, v.open)
+	return !rec.Item.OffListAt.IsZero() && !busy && p.Now().Sub(rec.Item.OffListAt) < p.Settings().FullResync
+}
+
 // ask reads one unlisted item by number and decides it like any other. Those
 // that were found open before wait for the full resync, unless something of
 // theirs is unfinished.
@@ -55,9 +62,7 @@ func (p *Poller) ask(ctx context.Context, v visit, ref workitem.Ref, r *Report) 
 	if err != nil {
 		return fmt.Errorf("read the ledger: %w", err)
 	}
-	_, busy := v.open[ref.Key()]
-	busy = busy || follows(rec, v.open)
-	if !rec.Item.OffListAt.IsZero() && !busy && p.Now().Sub(rec.Item.OffListAt) < p.Settings().FullResync {
+	if p.leftAlone(v, ref, rec) {
 		return nil
 	}
 	item, err := v.src.State(ctx, ref)
