@@ -13,10 +13,10 @@ import (
 )
 
 // keepCopy puts a copy of the ledger beside it, whole or not at all, and returns
-// its path (its name is on disk before the first write: see settle). That is the ledger's with `.v1.bak` behind it. A copy that is
-// there already is never written over: one of this very state, from a migration
-// that was cut off, is the copy; any other one keeps its name, and this one gets
-// `.2`, `.3`, … behind its own.
+// its path: the ledger's with `.v1.bak` behind it. That name is on disk before the
+// first write of the migration (see settle). A copy that is there already is never
+// written over: one of this very state, from a migration that was cut off, is the
+// copy; any other one keeps its name, and this one gets `.2`, `.3`, … behind its own.
 func (l *Ledger) keepCopy(from int) (path string, err error) {
 	name := fmt.Sprintf("%s.v%d.bak", l.opts.Path, from)
 	defer func() {

@@ -107,10 +107,9 @@ type Ledger struct {
 
 // Open opens the ledger, and makes it when it is missing. One of an older schema
 // is migrated, after a copy was made beside it, unless it is opened for reading
-// only. It returns an
-// *InUseError, *DamagedError, *SchemaError or ErrReplaced for a file that cannot
-// be used as it is, which is left alone. ctx bounds nothing but the start of it:
-// the wait is bounded by the timeout.
+// only. It returns an *InUseError, *DamagedError, *SchemaError or ErrReplaced for a
+// file that cannot be used as it is, which is left alone. ctx bounds nothing but the
+// start of it: the wait is bounded by the timeout.
 func Open(ctx context.Context, opts Options) (*Ledger, error) {
 	opts = opts.withDefaults()
 	if err := ctx.Err(); err != nil {
