@@ -8,8 +8,8 @@ import (
 	"theloop/session/tmux"
 )
 
-// A Looker looks at one tmux session; *tmux.Server is one.
-type Looker interface {
+// looker looks at one tmux session; *tmux.Server is one.
+type looker interface {
 	Look(context.Context, tmux.Target) tmux.Look
 }
 
@@ -17,7 +17,7 @@ type Looker interface {
 // foreign (D4, D5). all is every pane that carries a mark, as tmux.Server.LookAll
 // returns them, owner that of the item in this ledger (D6). A second look, by the name
 // in the row, is taken where no mark is found, and errs when tmux does not answer.
-func Find(ctx context.Context, t Looker, all []tmux.Look, owner, tmuxTarget, harnessSessionID string) (record.PaneState, error) {
+func Find(ctx context.Context, t looker, all []tmux.Look, owner, tmuxTarget, harnessSessionID string) (record.PaneState, error) {
 	state := byMark(all, owner)
 	if state != record.PaneAbsent || tmuxTarget == "" {
 		return state, nil
