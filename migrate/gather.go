@@ -1,6 +1,8 @@
 package migrate
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -45,6 +47,8 @@ type collection struct {
 	// delivered holds, by tracker, the comments that sessions were given.
 	delivered map[string]map[string]bool
 	given     []given
+	// merged holds, by key, where in the report the files of an item are listed.
+	merged map[string]int
 }
 
 // given is one comment that a session was given.
@@ -53,21 +57,26 @@ type given struct {
 	id string
 }
 
-// gather reads every file. Those that win come first.
-func gather(sources []source, r *Report, progress Progress) *collection {
-	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}}
+// gather reads every file. Those that win come first. It returns the error of a
+// context that has ended.
+func gather(ctx context.Context, sources []source, r *Report, progress Progress) (*collection, error) {
+	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}, merged: map[string]int{}}
 	for i, f := range ahead(len(sources), func(i int) document { return read(sources[i]) }) {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("import: stopped after %d of %d files were read, nothing was imported: %w", i, len(sources), err)
+		}
 		c.add(f)
 		progress(Reading, i+1, len(sources))
 	}
 	c.resolve()
-	return c
+	return c, nil
 }
 
 // file is one that was read.
 type file struct {
 	source
-	data []byte
+	data  []byte
+	lines *lines
 }
 
 // document is what stands in a file, or why it cannot be used and from which line
@@ -84,7 +93,10 @@ func read(s source) (d document) {
 	var err error
 	if d.data, err = readFile(s.path); err != nil {
 		d.bad = plainError(err)
-	} else if d.doc, d.line, err = parse(d.data); err != nil {
+		return d
+	}
+	d.lines = newLines(d.data)
+	if d.doc, d.line, err = parse(d.data); err != nil {
 		d.bad = err.Error()
 	}
 	return d
@@ -122,7 +134,7 @@ func (c *collection) bad(f file, about string, bad *fault) {
 	if where != "" {
 		reason = where[1:] + ": " + reason
 	}
-	c.invalid(f.path, lineOf(f.data, bad.at), about+reason)
+	c.invalid(f.path, f.lines.of(bad.at), about+reason)
 }
 
 // subject returns what is known of an item, to be added to.
@@ -197,13 +209,13 @@ const onlyThat = "this part is left out, the rest is imported: "
 
 // twice lists the files that are about one item.
 func (c *collection) twice(ref workitem.Ref, files ...string) {
-	all := &c.report.Merged
-	i := slices.IndexFunc(*all, func(m Merged) bool { return strings.EqualFold(m.Ref, ref.String()) })
-	if i < 0 {
-		i = len(*all)
-		*all = append(*all, Merged{Ref: ref.String()})
+	i, is := c.merged[ref.Key()]
+	if !is {
+		i = len(c.report.Merged)
+		c.merged[ref.Key()] = i
+		c.report.Merged = append(c.report.Merged, Merged{Ref: ref.String()})
 	}
-	m := &(*all)[i]
+	m := &c.report.Merged[i]
 	for _, file := range files {
 		if !slices.Contains(m.Files, file) {
 			m.Files = append(m.Files, file)

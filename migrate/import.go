@@ -97,7 +97,10 @@ func Import(ctx context.Context, o ImportOptions) (Report, error) {
 		return *r, err
 	}
 	r.Invalid = append(r.Invalid, unreadable...)
-	all := gather(sources, r, o.Progress)
+	all, err := gather(ctx, sources, r, o.Progress)
+	if err != nil {
+		return *r, err
+	}
 	in := &importer{o: o, r: r, b: builder{
 		all: all, host: o.Host, version: o.Version, now: o.Now().UTC(),
 		keepGiveUps: o.KeepGiveUps, noSessions: o.NoSessions,

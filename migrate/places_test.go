@@ -202,6 +202,15 @@ func TestTwoSpellingsInOnePollState(t *testing.T) {
 	if r.Imported != 1 || len(r.Invalid) != 0 {
 		t.Errorf("report: %+v", r)
 	}
+	// Also when something else is known of the item, but what the poll state says.
+	known := newWorld(t)
+	known.file("portable/1.json", `{"ref":"github:octo/repo#1"}`)
+	known.file("local/2.json", handle("github:octo/repo#2", known.root, "active"))
+	known.file("poll-state.json", `{"items":{"github:Octo/repo#1":`+poll("a")+`,"github:octo/repo#1":`+poll("b")+
+		`,"github:Octo/repo#2":`+poll("c")+`,"github:octo/repo#2":`+poll("d")+`}}`)
+	known.imports()
+	same(t, "seen beside a record", "a b", known.seen("github:octo/repo#1"))
+	same(t, "seen beside a session", "c d", known.seen("github:octo/repo#2"))
 	bad := newWorld(t)
 	bad.file("poll-state.json", `{"version":1}`)
 	if r := bad.imports(); len(r.Invalid) != 1 || r.Invalid[0].Reason != "items: there is no poll state in it: the key items is missing" {

@@ -80,16 +80,19 @@ func mergeDocs(newer, older object) object {
 }
 
 // older fills a section in from an older place, unless a newer one has it or has
-// emptied it.
-func (c *collection) older(f file, ref workitem.Ref, key string, section []byte) {
+// emptied it, and reports whether it did.
+func (c *collection) older(f file, ref workitem.Ref, key string, section []byte) bool {
 	s := c.subject(ref)
 	if s.doc == nil {
 		s.ref, s.file, s.modified = ref, f.path, f.modified
 		s.doc = object{"ref": encode(ref.String())}
 	}
-	if _, has := s.doc[key]; !has && !s.sealed() {
-		s.doc[key] = section
+	_, has := s.doc[key]
+	if has || s.sealed() {
+		return false
 	}
+	s.doc[key] = section
+	return true
 }
 
 // control takes in the control record of an older place.
@@ -116,10 +119,7 @@ func (c *collection) polls(f file, doc object) {
 		c.bad(f, "", bad.in("items"))
 		return
 	}
-	before := map[string]bool{}
-	for _, key := range c.keys() {
-		before[key] = true
-	}
+	filled := map[string]bool{} // from this file
 	for _, key := range sortedKeys(items) {
 		ref, err := workitem.ParseRef(key)
 		if err != nil {
@@ -130,12 +130,12 @@ func (c *collection) polls(f file, doc object) {
 			c.bad(f, "", bad.in("items", key))
 			continue
 		}
-		s := c.find(ref.Key())
-		if s != nil && !before[ref.Key()] && s.file == f.path { // another spelling of it in this file
+		if filled[ref.Key()] { // another spelling of it in this file
+			s := c.find(ref.Key())
 			s.doc = mergeDocs(s.doc, object{"poll": items[key]})
 			c.twice(ref, f.path, f.path)
 			continue
 		}
-		c.older(f, ref, "poll", items[key])
+		filled[ref.Key()] = c.older(f, ref, "poll", items[key])
 	}
 }
