@@ -120,3 +120,12 @@ func TestAppendJSONIsExact(t *testing.T) {
 		}
 	})
 }
+
+// A5, A8: what no property of Unicode tells is drawn as nothing all the same.
+func TestBlanksAreHidden(t *testing.T) {
+	for in, want := range map[string]string{"a\u2800b": `a\u2800b`, "\U00016fe4": `\U00016fe4`, "\U0001d159": `\U0001d159`} {
+		if got := escape.Line(in); got != want {
+			t.Errorf("%+q is shown as %+q", in, got)
+		}
+	}
+}
