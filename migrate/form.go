@@ -32,20 +32,28 @@ func compare(stood, written json.RawMessage) *form {
 
 func compareObjects(stood, written object) *form {
 	var f form
-	for _, o := range []object{stood, written} {
-		for key := range o {
-			if differs := compare(stood[key], written[key]); differs != nil {
-				if f.Keys == nil {
-					f.Keys = map[string]*form{}
-				}
-				f.Keys[key] = differs
-			}
+	for key, value := range stood {
+		f.differs(key, compare(value, written[key]))
+	}
+	for key, value := range written {
+		if _, both := stood[key]; !both {
+			f.differs(key, compare(nil, value))
 		}
 	}
 	if f.Keys == nil {
 		return nil
 	}
 	return &f
+}
+
+func (f *form) differs(key string, by *form) {
+	if by == nil {
+		return
+	}
+	if f.Keys == nil {
+		f.Keys = map[string]*form{}
+	}
+	f.Keys[key] = by
 }
 
 // recordForm is the form of a record. A control section is one thing: another
