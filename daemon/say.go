@@ -13,7 +13,7 @@ func aloud(name string, fields map[string]any) string {
 	switch name {
 	case "dispatch.failed":
 		if again, _ := fields["will_retry"].(bool); again {
-			return "an attempt failed and is made again"
+			return "an attempt failed; the next cycle makes another"
 		}
 		return "an attempt failed, and it was the last one"
 	case "poll.spawn_failed":

@@ -78,7 +78,7 @@ var refusals = map[string]string{
 	"nothing-to-resume": "there is no paused session to resume",
 	"spawn-policy":      "routing.spawnOnUnmatched lets no session start",
 	"ended":             "the work item has ended",
-	"unknown":           "the work item was never seen, and its tracker does not answer",
+	"unknown":           "the work item was never seen, and its tracker does not tell of it",
 }
 
 // Obey carries out a command of the operator: read, decide, commit, act (X4).
@@ -99,7 +99,7 @@ func (p *Poller) obey(ctx context.Context, ref workitem.Ref, word policy.Command
 	}
 	switch {
 	case unread != nil && rec.Item.Ref == "":
-		return Obeyed{}, errors.Join(&RefusedError{Command: string(word), Reason: "unknown"}, unread)
+		return Obeyed{}, fmt.Errorf("%w: %w", &RefusedError{Command: string(word), Reason: "unknown"}, unread)
 	case unread != nil:
 		item = workitem.Item{Ref: ref, URL: rec.Item.URL, Kind: rec.Item.Kind, Title: rec.Item.Title, Source: rec.Item.Source, State: workitem.Open}
 	}
@@ -150,7 +150,7 @@ func (p *Poller) pointsAt(ctx context.Context, v visit, rec record.Record) (Sour
 }
 
 // errNoSource is why an item of no configured source cannot be read.
-var errNoSource = errors.New("no configured source has it")
+var errNoSource = errors.New("no configured source has it; name its repository (or folder) under polling.sources")
 
 // readOne reads an item and its thread by number.
 func (p *Poller) readOne(ctx context.Context, ref workitem.Ref) (workitem.Item, []workitem.Comment, error) {

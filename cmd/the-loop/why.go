@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,9 +182,9 @@ func eventWords(e eventlog.Entry) string {
 	case "dispatch.dropped":
 		return "not sent: " + field("reason")
 	case "control.command":
-		return field("command") + " by " + field("actor") + " was obeyed: " + field("effect")
+		return field("command") + " by " + actorOf(e) + " was obeyed: " + cmp.Or(effectWords[field("effect")], field("effect"))
 	case "control.rejected":
-		return field("command") + " by " + field("actor") + " was refused: " + field("reason")
+		return field("command") + " by " + actorOf(e) + " was refused: " + field("reason")
 	case "session.spawned":
 		return "its session came up (" + field("tmux_target") + ")"
 	case "session.closed":
@@ -210,6 +211,14 @@ var eventPhrases = map[string]string{
 	"session.announced":         "its session was announced on the item",
 	"session.pr_linked":         "what is said on it goes into another item's session",
 	"ledger.row_invalid":        "its row in the ledger could not be read",
+}
+
+// actorOf says who gave a command; what was given from here has no account.
+func actorOf(e eventlog.Entry) string {
+	if by, _ := e.Fields["actor"].(string); by != "" {
+		return view.Line(by)
+	}
+	return "the operator"
 }
 
 // queuedWords: a comment's delivery was told of when it was forwarded.
