@@ -216,7 +216,7 @@ var eventPhrases = map[string]string{
 // actorOf says who gave a command; what was given from here has no account.
 func actorOf(e eventlog.Entry) string {
 	if by, _ := e.Fields["actor"].(string); by != "" {
-		return view.Line(by)
+		return escape.Line(by)
 	}
 	return "the operator"
 }
