@@ -62,7 +62,7 @@ func Compact(ctx context.Context, opts Options) (before, after int64, err error)
 		return 0, 0, err
 	}
 	if len(problems) > 0 {
-		return 0, 0, &DamagedError{opts.Path, fmt.Sprintf("has %d faults, the first one: %s", len(problems), problems[0])}
+		return 0, 0, &DamagedError{Path: opts.Path, Reason: fmt.Sprintf("has %d faults, the first one: %s", len(problems), problems[0])}
 	}
 	if before, err = fileSize(opts.Path); err != nil {
 		return 0, 0, err

@@ -19,9 +19,17 @@ func (e *InUseError) Error() string {
 
 // A DamagedError is returned when the file at Path cannot be used as a ledger.
 // Reason continues "the ledger PATH …". The file was left as it was.
-type DamagedError struct{ Path, Reason string }
+type DamagedError struct {
+	Path, Reason string
+	// Misplaced says that what stands there is the matter, or whose it is, and that
+	// nobody has looked into it.
+	Misplaced bool
+}
 
 func (e *DamagedError) Error() string {
+	if e.Misplaced {
+		return fmt.Sprintf("the ledger %s %s; nothing was changed: the ledger has to be a file of yours alone; mend that, or name another state.root", e.Path, e.Reason)
+	}
 	return fmt.Sprintf("the ledger %s %s; nothing was changed: run `the-loop ledger check`", e.Path, e.Reason)
 }
 

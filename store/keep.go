@@ -63,7 +63,7 @@ func (l *Ledger) copyTo(path string) (err error) {
 		return err
 	}
 	if faults := walkPages(f); len(faults) > 0 {
-		return &DamagedError{l.opts.Path, fmt.Sprintf("has %d faults in its pages, the first one: %v", len(faults), faults[0])}
+		return &DamagedError{Path: l.opts.Path, Reason: fmt.Sprintf("has %d faults in its pages, the first one: %v", len(faults), faults[0])}
 	}
 	return nil
 }

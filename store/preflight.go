@@ -52,7 +52,7 @@ func inspect(path string) error {
 	if err != nil {
 		return fmt.Errorf("look for the ledger: %w", err)
 	}
-	return damaged(path, unusable(info))
+	return misplaced(path, unusable(info))
 }
 
 // unusable says why no ledger of ours can be in such a file.
@@ -66,6 +66,13 @@ func unusable(info fs.FileInfo) string {
 		return fmt.Sprintf("is no regular file (%s)", mode.Type())
 	}
 	return notOurs(info)
+}
+
+func misplaced(path, reason string) error {
+	if reason == "" {
+		return nil
+	}
+	return &DamagedError{Path: path, Reason: reason, Misplaced: true}
 }
 
 func damaged(path, reason string) error {
@@ -82,10 +89,10 @@ func preflight(f *os.File, path string) error {
 	if err != nil {
 		return fmt.Errorf("look at the ledger: %w", err)
 	}
-	reason := unusable(info)
-	if reason == "" {
-		reason, err = faultOf(f, info.Size())
+	if reason := unusable(info); reason != "" {
+		return misplaced(path, reason)
 	}
+	reason, err := faultOf(f, info.Size())
 	if err != nil {
 		return fmt.Errorf("read the ledger %s: %w", path, err)
 	}

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -60,7 +61,15 @@ func TestRefused(t *testing.T) {
 				if !errors.As(err, &damaged) || damaged.Path != path || !strings.Contains(damaged.Reason, c.want) {
 					t.Fatalf("read-only %t: %v", readOnly, err)
 				}
-				if !strings.Contains(err.Error(), "the-loop ledger check") {
+				notAFile := []string{"a folder", "a symbolic link", "a dangling link", "a FIFO", "two names"}
+				if damaged.Misplaced != slices.Contains(notAFile, name) {
+					t.Errorf("misplaced: %t", damaged.Misplaced)
+				}
+				remedy := "the-loop ledger check"
+				if damaged.Misplaced { // which would say this again
+					remedy = "has to be a file of yours alone"
+				}
+				if !strings.Contains(err.Error(), remedy) {
 					t.Errorf("no remedy in %q", err)
 				}
 			}

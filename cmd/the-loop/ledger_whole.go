@@ -41,7 +41,7 @@ func (c *ledgerCheckCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	})
 	if err != nil {
-		return err
+		return checkRefused(err)
 	}
 	if c.json() {
 		err = d.printJSON(struct {
@@ -55,6 +55,16 @@ func (c *ledgerCheckCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return no
 	}
 	return err
+}
+
+// checkRefused is the end of the way that "run ledger check" points out.
+func checkRefused(err error) error {
+	var damaged *store.DamagedError
+	if !errors.As(err, &damaged) || damaged.Misplaced {
+		return err
+	}
+	return fmt.Errorf("the ledger %s %s; nothing was changed: keep the file, and put a copy that 'the-loop ledger backup' made in its place, "+
+		"or move it away and begin anew with 'the-loop poll start --fresh'", damaged.Path, damaged.Reason)
 }
 
 func checkText(faults []string) string {
