@@ -40,7 +40,11 @@ func Run(ctx context.Context, o Options) (clean bool, err error) {
 	clean, err = s.loop(ctx)
 	s.supervisor.stopping()
 	s.ended = reason(ctx, o, err)
-	return clean && err == nil, errors.Join(err, s.close())
+	err = errors.Join(err, s.close())
+	if err == nil && !o.Once {
+		s.o.Log.Info(fmt.Sprintf("poller stopped (pid %d); agents keep running", os.Getpid()))
+	}
+	return clean && err == nil, err
 }
 
 // load reads a configuration that a poller can run on.
