@@ -40,12 +40,11 @@ func Run(ctx context.Context, o Options) (clean bool, err error) {
 	clean, err = s.loop(ctx)
 	s.supervisor.stopping()
 	s.ended = reason(ctx, o, err)
-	err = errors.Join(err, s.close())
-	if err == nil && !o.Once {
-		s.o.Log.Info(fmt.Sprintf("poller stopped (pid %d); agents keep running", os.Getpid()))
-	}
-	return clean && err == nil, err
+	return clean && err == nil, errors.Join(err, s.close())
 }
+
+// stopRequest is the reason of an end that somebody asked for.
+const stopRequest = "a stop request"
 
 // load reads a configuration that a poller can run on.
 func load(path string) (config.Config, []config.Problem, error) {
@@ -61,7 +60,7 @@ func reason(ctx context.Context, o Options, err error) string {
 	case err != nil:
 		return err.Error()
 	case ctx.Err() != nil:
-		return "a stop request"
+		return stopRequest
 	case o.Once:
 		return "once"
 	}

@@ -25,6 +25,9 @@ func (s *service) tellEnd() error {
 	if s.ended != "" {
 		s.emit("poll")("poller.stopped", map[string]any{"reason": s.ended})
 	}
+	if s.ended == stopRequest && !s.o.Once {
+		s.o.Log.Info(fmt.Sprintf("poller stopped (pid %d); agents keep running", s.pid))
+	}
 	return nil
 }
 
