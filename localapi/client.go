@@ -23,9 +23,10 @@ type Client struct {
 }
 
 // NewClient returns a client for the socket of a state root. Nothing is
-// connected before the first question.
+// connected before the first question, and no question is waited for longer than
+// ten minutes and a little.
 func NewClient(root string) *Client {
-	return &Client{root: root, http: &http.Client{Transport: &http.Transport{
+	return &Client{root: root, http: &http.Client{Timeout: slowest + requestTime, Transport: &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, root) },
 		DisableKeepAlives: true,
 	}}}

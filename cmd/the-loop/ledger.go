@@ -76,7 +76,7 @@ func (d *deps) withLedgerAt(ctx context.Context, root string, limit time.Duratio
 			return err
 		}
 		if status.Held {
-			err = f(ctx, localapi.NewClient(root))
+			err = fromPoller(ctx, root, limit, f)
 		} else {
 			err = d.fromFile(ctx, path, f)
 		}
@@ -95,6 +95,19 @@ func (d *deps) withLedgerAt(ctx context.Context, root string, limit time.Duratio
 			return err
 		}
 	}
+}
+
+// fromPoller asks the holder of the lock. What may take long is asked of one that
+// has answered.
+func fromPoller(ctx context.Context, root string, limit time.Duration, f func(context.Context, reader) error) error {
+	c := localapi.NewClient(root)
+	if limit > answerTime {
+		var err error
+		if c, err = awake(ctx, root); err != nil {
+			return err
+		}
+	}
+	return f(ctx, c)
 }
 
 func pause(ctx context.Context, d time.Duration) bool {

@@ -281,7 +281,11 @@ func (d *deps) withWriter(ctx context.Context, g *Global, command string, f func
 		return err
 	}
 	if status.Holder() == lock.Poller {
-		return f(ctx, localapi.NewClient(root))
+		c, err := running(ctx, root, status)
+		if err != nil {
+			return err
+		}
+		return f(ctx, c)
 	}
 	err = daemon.Offline(ctx, daemon.Options{
 		Config: path, Version: release(), Exe: d.exe, Cwd: d.cwd, Home: d.home, Env: d.env, Log: d.log(), Out: d.stdout, Now: d.now,

@@ -38,7 +38,7 @@ func (d *deps) list(ctx context.Context, g *Global, f format, none string, want 
 // patiently gives up what does not go on for a while. Time within hold, when somebody
 // else is waited for, does not count.
 func patiently(ctx context.Context, limit time.Duration, f func(ctx context.Context, hold func(func() error) error) error) error {
-	silent := fmt.Errorf("there was no answer for %s", view.Duration(limit))
+	silent := fmt.Errorf("the list did not go on for %s and was given up; 'the-loop poll status' says how the poller is", view.Duration(limit))
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	timer := time.AfterFunc(limit, func() { cancel(silent) })

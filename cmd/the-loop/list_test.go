@@ -187,7 +187,7 @@ func TestPatiently(t *testing.T) {
 		<-ctx.Done()
 		return fmt.Errorf("read the list: %w", ctx.Err())
 	})
-	if err == nil || !strings.Contains(err.Error(), "there was no answer for ") {
+	if err == nil || !strings.Contains(err.Error(), "the list did not go on for ") {
 		t.Errorf("silence: %v", err)
 	}
 	err = patiently(t.Context(), 20*time.Millisecond, func(ctx context.Context, hold func(func() error) error) error {

@@ -48,7 +48,7 @@ func (c *pollPlanCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	}
 	var doc localapi.Plan
 	if status.Holder() == lock.Poller {
-		doc, err = localapi.NewClient(root).Plan(ctx)
+		doc, err = planOf(ctx, root, status)
 	} else {
 		if err := cfg.RequireSources(); err != nil {
 			return err // "nothing to do" would be a promise that no start keeps
@@ -67,6 +67,15 @@ func (c *pollPlanCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return no
 	}
 	return err
+}
+
+// planOf asks the poller that runs.
+func planOf(ctx context.Context, root string, status lock.Status) (localapi.Plan, error) {
+	c, err := running(ctx, root, status)
+	if err != nil {
+		return localapi.Plan{}, err
+	}
+	return c.Plan(ctx)
 }
 
 // planOffline decides on the ledger as it stands, or on an empty one in a folder

@@ -38,7 +38,7 @@ func (c *pollKickCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	defer cancel()
 	done, err := kick(ctx, root)
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
+	case err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return fmt.Errorf("the cycle has not ended within %s; it goes on (see 'the-loop poll status')", view.Duration(kickTime))
 	case err != nil:
 		return err
@@ -59,28 +59,21 @@ func (c *pollKickCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	return nil
 }
 
-// kick asks the poller of a state root for a cycle. One that has the lock may
-// still be making its socket.
+// kick asks the poller of a state root for a cycle.
 func kick(ctx context.Context, root string) (localapi.Kicked, error) {
 	pidfile := filepath.Join(root, lock.File)
-	for give := time.Now().Add(socketPatience); ; {
-		status, err := lock.Probe(pidfile)
-		if err == nil {
-			err = answersKicks(status, pidfile)
-		}
-		if err != nil {
-			return localapi.Kicked{}, err
-		}
-		done, err := localapi.NewClient(root).Kick(ctx)
-		switch {
-		case !errors.Is(err, localapi.ErrNoAnswer):
-			return done, err
-		case ctx.Err() != nil:
-			return done, ctx.Err()
-		case time.Now().After(give) || !pause(ctx, socketPatience/20):
-			return done, fmt.Errorf("the poller (pid %d) runs and cannot be asked: %w", status.PID, err)
-		}
+	status, err := lock.Probe(pidfile)
+	if err == nil {
+		err = answersKicks(status, pidfile)
 	}
+	if err != nil {
+		return localapi.Kicked{}, err
+	}
+	c, err := running(ctx, root, status)
+	if err != nil {
+		return localapi.Kicked{}, err
+	}
+	return c.Kick(ctx)
 }
 
 // answersKicks says why the holder of the lock, if there is one, cannot be asked.
