@@ -178,7 +178,7 @@ func (p place) files() ([]source, error) {
 	}
 	entries, err := os.ReadDir(p.path)
 	if isMissing(err) {
-		return nil, nil
+		return nil, p.inTheWay()
 	}
 	var found []source
 	for _, e := range entries {
@@ -190,6 +190,16 @@ func (p place) files() ([]source, error) {
 		}
 	}
 	return found, err
+}
+
+var errNoFolder = errors.New("it is not a folder")
+
+// inTheWay is an error when something else than a folder stands at a place.
+func (p place) inTheWay() error {
+	if _, err := os.Lstat(p.path); err == nil {
+		return errNoFolder
+	}
+	return nil
 }
 
 // lookAt returns what stands at a path, if it is there and no folder. What is

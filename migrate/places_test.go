@@ -218,6 +218,26 @@ func TestTwoSpellingsInOnePollState(t *testing.T) {
 	}
 }
 
+// What stands where a folder of records should is listed too: a link to a disk that
+// is not mounted is not an earlier release that kept nothing.
+func TestNoFolder(t *testing.T) {
+	w := newWorld(t)
+	w.file("poll-state.json", `{"items":{"github:octo/repo#1":`+poll("a")+`}}`)
+	w.file("local", "a file")
+	link := filepath.Join(w.root, "portable")
+	if err := os.Symlink(filepath.Join(w.root, "not-mounted"), link); err != nil {
+		t.Fatal(err)
+	}
+	r := w.imports()
+	same(t, "invalid", []migrate.Invalid{
+		{File: link, Reason: "it is not a folder"},
+		{File: filepath.Join(w.root, "local"), Reason: "it is not a folder"},
+	}, r.Invalid)
+	if r.Imported != 1 {
+		t.Errorf("report: %+v", r)
+	}
+}
+
 // A place that cannot be read is listed, and is not taken for an empty one.
 func TestUnreadablePlace(t *testing.T) {
 	w := newWorld(t)

@@ -98,6 +98,11 @@ func (c *ledgerBackupCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
+	if c.File == "" {
+		return usage("name the file to make")
+	}
+	ctx, done := stopSignals(ctx) // so that no part of a copy is left behind
+	defer done()
 	err = d.withLedgerFor(ctx, g, wholeTime, func(ctx context.Context, r reader) error {
 		return newFile(path, func(w io.Writer) error { return r.Backup(ctx, w) })
 	})
@@ -109,30 +114,6 @@ func (c *ledgerBackupCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	return d.print(fmt.Sprintf("copied the ledger to %s (%d bytes)\n", escape.Line(path), info.Size()))
-}
-
-// newFile makes a file that was not there, whole or not at all.
-func newFile(path string, fill func(io.Writer) error) (err error) {
-	if _, err := os.Lstat(path); err == nil {
-		return fmt.Errorf("%s is there already and is left as it is; name another file", path)
-	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".the-loop-*")
-	if err != nil {
-		return fmt.Errorf("make %s: %w", path, err)
-	}
-	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when it went well
-	err = fill(tmp)
-	if err == nil {
-		err = tmp.Sync()
-	}
-	if err = errors.Join(err, tmp.Close()); err != nil {
-		return err
-	}
-	err = os.Link(tmp.Name(), path) // unlike a rename it never overwrites
-	if errors.Is(err, fs.ErrExist) {
-		return fmt.Errorf("%s is there already and is left as it is; name another file", path)
-	}
-	return err
 }
 
 type ledgerCompactCmd struct{}

@@ -113,6 +113,9 @@ func (c *exportCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
+	if c.To == "" { // of a variable that is not set, say
+		return usage("--to is empty: name the folder to export to")
+	}
 	to, err := d.resolve(c.To)
 	if err != nil {
 		return err

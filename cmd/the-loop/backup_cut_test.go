@@ -1,0 +1,55 @@
+package main_test
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"theloop/daemon"
+	"theloop/localapi"
+	"theloop/lock"
+)
+
+// A backup that is cut by a signal leaves nothing behind, however slowly it comes.
+func TestBackupCut(t *testing.T) {
+	t.Parallel()
+	l := newLife(t, programs{loop: inPath(t, "the-loop"), agent: inPath(t, "agent")})
+	l.write(".the-loop/README", "a state root\n")
+	held, err := lock.Acquire(t.Context(), l.pidfile(), daemon.LockName, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = held.Release() })
+	socket, err := localapi.Listen(l.root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow := http.NewServeMux()
+	slow.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
+	slow.HandleFunc("GET /v1/backup", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = w.Write([]byte("a part of it"))
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	server := &http.Server{Handler: slow}
+	go func() { _ = server.Serve(socket) }()
+	t.Cleanup(func() { _ = server.Close() })
+	if err := os.Mkdir(l.path("copies"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	there := func() int {
+		entries, err := os.ReadDir(l.path("copies"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	p := l.launch(l.command(l.bin.loop, "ledger", "backup", filepath.Join("copies", "copy.db")))
+	l.until("it is being written", func() bool { return there() == 1 })
+	p.signal(syscall.SIGTERM)
+	if code := p.wait(); code != 1 || there() != 0 {
+		t.Errorf("exit code %d, %d files: %s", code, there(), &p.stderr)
+	}
+}
