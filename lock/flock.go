@@ -60,8 +60,11 @@ func (k flocker) clear(ctx context.Context, path string) (int, error) {
 	if err != nil {
 		return 0, errors.Join(err, f.Close())
 	}
-	old, err := readNote(f)
-	return old.pid, errors.Join(err, l.Release())
+	old, err := readOld(f, path)
+	if err != nil {
+		return 0, errors.Join(err, l.drop())
+	}
+	return old.pid, l.Release()
 }
 
 func (k flocker) own(f *os.File, path string) (*RunLock, error) {

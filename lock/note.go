@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"unicode"
@@ -48,6 +49,23 @@ func readNote(f io.ReaderAt) (note, error) {
 		return note{}, fmt.Errorf("read the pidfile: %w", err)
 	}
 	return parseNote(string(b)), nil
+}
+
+// readOld reads the note of a file that is to be removed. One of the name that is ours goes whatever is in it, as the next
+// holder would write over it. It returns an error for one of another name that holds something else than a pid and a
+// command, or nothing: whoever named it meant another file.
+func readOld(f io.ReaderAt, path string) (note, error) {
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, noteLimit))
+	if err != nil {
+		return note{}, fmt.Errorf("read the pidfile: %w", err)
+	}
+	text := strings.Trim(string(b), "\x00 \t\r\n") // a power cut may leave zeros
+	old := parseNote(text)
+	if filepath.Base(path) != File && text != "" && (old.pid == 0 || len(b) == noteLimit || strings.Count(text, "\n") > 1) {
+		return note{}, fmt.Errorf("%s is not locked and is no pidfile (a pid, and a line with the command): it is left as it is; if nobody needs it, remove it with 'rm %s'",
+			path, shellQuote(path))
+	}
+	return old, nil
 }
 
 // writeNote replaces what stands in the pidfile. Only the holder may, so that nobody reads the pid of one who lost (L4).

@@ -107,6 +107,15 @@ func (k pidLiveness) ask(path string) (Status, error) {
 }
 
 func (k pidLiveness) clear(ctx context.Context, path string) (int, error) {
+	if err := checkName(path); err != nil {
+		return 0, err
+	}
+	if f, err := os.Open(path); err == nil {
+		_, err = readOld(f, path)
+		if err = errors.Join(err, f.Close()); err != nil {
+			return 0, err
+		}
+	}
 	return k.remove(ctx, path)
 }
 

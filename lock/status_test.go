@@ -3,10 +3,12 @@ package lock
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -150,6 +152,29 @@ func TestRemoveStale(t *testing.T) {
 	}
 	if s := mustProbe(t, path); !s.Held {
 		t.Errorf("the holder's pidfile is gone: %+v", s)
+	}
+}
+
+// T3: whoever names another file by mistake (--pidfile) does not lose it.
+func TestRemoveStaleLeavesOtherFiles(t *testing.T) {
+	dead := pidLiveness{self: 7, alive: func(int) bool { return false }, pause: func(context.Context, time.Duration) error { return nil }}
+	for text, goes := range map[string]bool{
+		"": true, "\n": true, "\x00\x00\x00": true, "2147483647": true, "2147483647\n": true, "2147483647\npoll start\n": true,
+		"notes\n": false, "root:x:0:0:root:/root:/bin/sh\n": false, "0\n": false, "-1\n": false, "2147483647\na list\nof numbers\n": false,
+		"2147483647\n" + strings.Repeat("x", 5000): false, "2147483647 items\n": false,
+	} {
+		for name, m := range map[string]mechanism{"the platform's": platform(), "by pid": dead} {
+			path := filepath.Join(t.TempDir(), "file")
+			mustWrite(t, path, text)
+			_, err := m.clear(background, path)
+			left, gone := os.ReadFile(path)
+			if goes != (err == nil) || goes != errors.Is(gone, fs.ErrNotExist) || !goes && string(left) != text {
+				t.Errorf("%s: %.40q: %v, and then %.40q (%v)", name, text, err, left, gone)
+			}
+			if !goes && !strings.Contains(fmt.Sprint(err), path+" is not locked and is no pidfile") {
+				t.Errorf("%s: %.40q: %v", name, text, err)
+			}
+		}
 	}
 }
 
