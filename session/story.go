@@ -116,6 +116,9 @@ func (j *job) findCause(ctx context.Context, v view, goesOn bool) error {
 // findBefore looks for the comment that started the item beside the one that is
 // delivered, and leaves the stories as they are.
 func (j *job) findBefore(ctx context.Context, v view, control record.Control) error {
+	if j.comment != nil && j.comment.URL == control.Note {
+		return nil // it is that comment
+	}
 	stories := []pullStory{{Story: j.story, rec: v.rec}}
 	if j.elsewhere() && j.Tell != nil {
 		owner, err := j.Tell(ctx, j.session, v.owner)

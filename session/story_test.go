@@ -118,8 +118,7 @@ func TestAStartCarriesItsWordsBesideAnother(t *testing.T) {
 				w.ledger.put(octoRef, record.Command{Control: record.Control{Command: "start", Source: "comment", Actor: "octocat", Note: start.URL}})
 			}
 			also := said("IC_2", "octocat", "and mind the tests", 2)
-			w.ledger.put(octoRef, record.Hold{Note: record.NoteOf(also)},
-				record.Queue{Comment: also.ID, DeliveryID: record.CommentDeliveryID(also.ID), Run: testRun})
+			w.ledger.put(octoRef, record.Hold{Note: record.NoteOf(also)}, queue(also.ID))
 			d := w.delivery(also)
 			d.Story = s.Story
 			if got := w.host.Deliver(t.Context(), d); got != Done {
@@ -132,5 +131,24 @@ func TestAStartCarriesItsWordsBesideAnother(t *testing.T) {
 				t.Errorf("it is told %d times of %q:\n%s", strings.Count(prompt, "use Postgres"), start.Body, prompt)
 			}
 		})
+	}
+}
+
+// A5, X6: a start whose own words are delivered, and bring its session up, is told once.
+func TestAStartThatIsDeliveredIsToldOnce(t *testing.T) {
+	w, s, start := begun(t, octoRef)
+	w.tmux.die(w.live(), "exit 0", true)
+	start.ID, start.URL = "IC_3", "https://github.com/octo/repo/issues/15#IC_3"
+	w.ledger.put(octoRef,
+		record.Command{Control: record.Control{Command: "start", Source: "comment", Actor: "octocat", Note: start.URL}},
+		record.Hold{Note: record.NoteOf(start), Command: "start"}, queue(start.ID))
+	d := w.delivery(start)
+	d.Story.Thread = append(s.Story.Thread, start)
+	if got := w.host.Deliver(t.Context(), d); got != Done {
+		t.Fatal(got)
+	}
+	told := w.tmux.panes[len(w.tmux.panes)-1].told
+	if prompt := told[len(told)-1]; strings.Count(prompt, start.URL) != 1 {
+		t.Errorf("told:\n%s", prompt)
 	}
 }
