@@ -66,7 +66,7 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 		d.settle(c, record.ControlRejected, string(found.Command))
 		return
 	}
-	if found.Command.Arming() && found.Words && act.served { // its words reach the session that lives (X6)
+	if found.Command.Arming() && found.Words && (act.served || d.comesUp(c)) { // its words reach the session that lives (X6)
 		d.forward(c, string(found.Command))
 		return
 	}
@@ -74,6 +74,12 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 	if !found.Command.Arming() {
 		d.dropPending()
 	}
+}
+
+// comesUp says that a session lives, or is on its way, that no row names yet: what
+// brings it up was told what it says before this command was given.
+func (d *decider) comesUp(c workitem.Comment) bool {
+	return d.ownerless() || d.inHand(record.CommentDeliveryID(c.ID))
 }
 
 // order records a command unless the table of X4 refuses it, and does what goes

@@ -9,6 +9,7 @@ import (
 
 	"theloop/policy"
 	"theloop/record"
+	"theloop/workitem"
 )
 
 // X1: the thread so far is baselined, nothing of it is forwarded.
@@ -181,6 +182,54 @@ func TestTwoCommandsInOneCommentAreNone(t *testing.T) {
 	w.cycle()
 	w.want(ref, id, record.Settled, record.ControlAmbiguous)
 	w.wantQueued()
+}
+
+// X6: words beside a start are delivered, too, where a session lives that no row
+// names yet, or is on its way and was told what it says before; only a start that is
+// to bring one up carries its own.
+func TestWordsBesideAStartWhileASessionComesUp(t *testing.T) {
+	const start, words = "the-loop start", "the-loop start, and use Postgres"
+	t.Run("on its way", func(t *testing.T) {
+		w := newWorld(t)
+		ref := w.open(1, "octocat")
+		w.say(ref, "octocat", start)
+		w.cycle()
+		w.wantHeld(ref, "poll-spawn-github-octo-repo-1-1")
+		id := w.say(ref, "octocat", words)
+		w.cycle()
+		w.want(ref, id, record.Pending, "")
+		w.wantHeld(ref, "poll-spawn-github-octo-repo-1-1", "poll-comment-"+id)
+		if row, _ := w.records[ref.Key()].Comments.Get(id); row.Ran != "start" {
+			t.Errorf("it ran %q", row.Ran)
+		}
+	})
+	t.Run("alive without a row", func(t *testing.T) {
+		w := newWorld(t)
+		ref := w.open(1, "octocat")
+		w.say(ref, "octocat", start)
+		w.cycle()
+		w.take()
+		w.pane(ref, record.PaneLive, "life-1", "poll-spawn-github-octo-repo-1-1")
+		id := w.say(ref, "octocat", words)
+		w.cycle()
+		w.want(ref, id, record.Pending, "")
+		w.wantQueued("adopt adopt")
+	})
+	t.Run("none", func(t *testing.T) {
+		w := newWorld(t)
+		ref := w.open(1, "octocat")
+		w.cycle()
+		id := w.say(ref, "octocat", words)
+		w.cycle()
+		w.want(ref, id, record.Settled, record.ControlExecuted)
+	})
+}
+
+func (w *world) wantHeld(ref workitem.Ref, want ...string) {
+	w.t.Helper()
+	if got := w.held[ref.Key()]; !slices.Equal(got, want) {
+		w.t.Errorf("its queue holds %q, want %q", got, want)
+	}
 }
 
 // X6: words beside a start on a live session are delivered.

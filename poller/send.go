@@ -56,8 +56,13 @@ func (d *decider) bringsUp() bool {
 			return true
 		}
 	}
+	return d.inHand("")
+}
+
+// inHand says that an attempt other than but is in the session's queue, or runs.
+func (d *decider) inHand(but string) bool {
 	for id := range d.f.Held {
-		if id != string(DoClose) && id != string(DoAdopt) {
+		if id != string(DoClose) && id != string(DoAdopt) && id != but {
 			return true
 		}
 	}

@@ -109,7 +109,7 @@ var (
 	cleanedUp = all(commanding, word("cleanup"))
 
 	// spokenTo: a session is there for the words beside the keyword (X6).
-	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession))
+	spokenTo  = all(either(started, resumed), either(activeSession, pausedSession, ownerless))
 	withWords = byBody.is("start and words", "resume and words")
 )
 
