@@ -28,8 +28,8 @@ func (s *service) loop(ctx context.Context) (clean bool, err error) {
 	err = s.stillOurs(ctx)
 	for err == nil && ctx.Err() == nil {
 		begin := s.o.Now()
+		kicked := s.kicks.take() // first: who edits and then kicks is answered by a cycle on the edit
 		s.reload(ctx)
-		kicked := s.kicks.take()
 		s.phase.Store(&phase{busy: true})
 		report := s.cycle(ctx)
 		if err := s.stillOurs(ctx); err != nil {
