@@ -181,7 +181,9 @@ type Summary struct {
 	Pending   int     `json:"pending"`
 	Delivered int     `json:"delivered"`
 	GaveUp    int     `json:"gaveUp"`
-	UpdatedAt Time    `json:"updatedAt"`
+	// SpawnGaveUp says that the start of its session was given up (B6).
+	SpawnGaveUp bool `json:"spawnGaveUp"`
+	UpdatedAt   Time `json:"updatedAt"`
 }
 
 // Summarize makes the line of a record.
@@ -190,6 +192,7 @@ func Summarize(rec record.Record, host string) Summary {
 		Target: target(rec),
 		Ref:    rec.Item.Ref, URL: rec.Item.URL, Title: rec.Item.Title, State: state(rec.Item), UpdatedAt: Time{rec.Item.UpdatedAt},
 		Pending: rec.Item.Counts.Pending, Delivered: rec.Item.Counts.Delivered, GaveUp: rec.Item.Counts.GaveUp,
+		SpawnGaveUp: rec.Item.Spawn.GaveUp,
 	}
 	if rec.Item.Control != nil {
 		s.Command = rec.Item.Control.Command
@@ -203,7 +206,10 @@ func Summarize(rec record.Record, host string) Summary {
 // Summary is the line of the same item in a list. It counts the comments that the
 // document holds: old ones may have been removed.
 func (i Item) Summary() Summary {
-	s := Summary{Ref: i.Ref, URL: i.URL, Title: i.Title, State: i.State, Target: i.Target, UpdatedAt: i.UpdatedAt}
+	s := Summary{
+		Ref: i.Ref, URL: i.URL, Title: i.Title, State: i.State, Target: i.Target, UpdatedAt: i.UpdatedAt,
+		SpawnGaveUp: i.Spawn.GaveUp,
+	}
 	if i.Control != nil {
 		s.Command = i.Control.Command
 	}

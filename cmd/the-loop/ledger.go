@@ -134,7 +134,7 @@ func (d *deps) fromFile(ctx context.Context, path string, f func(context.Context
 type ledgerListCmd struct {
 	format
 	Pending bool `help:"Only items with comments still to be delivered."`
-	GaveUp  bool `help:"Only items with comments that were given up."`
+	GaveUp  bool `help:"Only items with comments, or the start of a session, that were given up."`
 }
 
 // Help is shown by --help.
@@ -147,7 +147,7 @@ Exit codes: 0 also for an empty ledger, 1 when it cannot be read.`
 // Run prints one line for each work item.
 func (c *ledgerListCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	return d.list(ctx, g, c.format, "no work items\n", func(s localapi.Summary) bool {
-		return (!c.Pending || s.Pending > 0) && (!c.GaveUp || s.GaveUp > 0)
+		return (!c.Pending || s.Pending > 0) && (!c.GaveUp || s.GaveUp > 0 || s.SpawnGaveUp)
 	})
 }
 

@@ -114,7 +114,7 @@ func (v listView) columns() []listColumn {
 		return view.Cell{Text: dash(linkOf(s.Ref, s.URL, v.hosts))}
 	}}
 	why := listColumn{view.Column{Title: "WHY", Flexible: true}, func(_ listView, s localapi.Summary) view.Cell {
-		return view.Cell{Text: whyWords(s), Tone: bad(s.GaveUp > 0)}
+		return view.Cell{Text: whyWords(s), Tone: bad(s.GaveUp > 0 || s.SpawnGaveUp)}
 	}}
 	title := listColumn{view.Column{Title: "TITLE", Flexible: true}, func(v listView, s localapi.Summary) view.Cell {
 		return view.Cell{Text: view.Links(s.Title, v.hosts)}

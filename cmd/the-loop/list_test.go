@@ -29,6 +29,7 @@ func TestWhyWords(t *testing.T) {
 		{localapi.Summary{State: "open", Session: "active"}, "what is said goes into its session"},
 		{localapi.Summary{State: "open", Command: "start", Session: "active"}, "what is said goes into its session"},
 		{localapi.Summary{State: "open", Command: "start"}, "started; it has no session now"},
+		{localapi.Summary{State: "open", Command: "start", SpawnGaveUp: true}, "the start of its session was given up; started; it has no session now"},
 		{localapi.Summary{State: "open", Command: "pause", Session: "active"}, "paused: nothing is sent until it is resumed"},
 		{localapi.Summary{State: "open", Session: "paused"}, "its session is paused: nothing is sent"},
 		{localapi.Summary{State: "open", Command: "stop", Session: "closed"}, "stopped: nothing is sent until it is started again"},

@@ -27,6 +27,9 @@ func whyWords(s localapi.Summary) string {
 	if s.GaveUp > 0 {
 		parts = append(parts, view.Count(s.GaveUp, "comment", "comments")+" given up")
 	}
+	if s.SpawnGaveUp {
+		parts = append(parts, "the start of its session was given up")
+	}
 	return strings.Join(append(parts, sessionState(s)), "; ")
 }
 
