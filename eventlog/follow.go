@@ -76,7 +76,13 @@ func (w *follower) through(files []*os.File) error {
 func (w *follower) read() error {
 	lines := newLineReader(io.NewSectionReader(w.file, w.offset, math.MaxInt64-w.offset))
 	begin := w.offset
-	defer func() { w.skipped += lines.skipped }()
+	defer func() {
+		w.offset = begin + lines.end
+		w.skipped += lines.skipped
+		if lines.cut { // it is looked at again, and counted once it is whole
+			w.skipped--
+		}
+	}()
 	for {
 		line, err := lines.next()
 		if errors.Is(err, io.EOF) || err == nil && !lines.whole {
@@ -85,7 +91,6 @@ func (w *follower) read() error {
 		if err != nil {
 			return fmt.Errorf("read the event log %s: %w", w.path, err)
 		}
-		w.offset = begin + lines.offset
 		entry, ok, err := w.filter.decode(line)
 		if err != nil {
 			w.skipped++
@@ -110,12 +115,16 @@ func (w *follower) look() error {
 		w.offset = 0 // it was cut
 	}
 	now, err := os.Stat(w.path)
-	if err == nil && os.SameFile(own, now) {
-		return w.read()
+	if err != nil || os.SameFile(own, now) {
+		return w.read() // or it was renamed or removed, and nothing has been written since
 	}
 	files, err := openAll(w.path, time.Time{})
 	if err != nil {
-		return w.read() // it was renamed, and nothing has been written since
+		return w.read()
+	}
+	if files[0].Name() != w.path { // it was taken away again: what is there is older
+		closeAll(files)
+		return w.read()
 	}
 	// Whoever still had it open has written its last line by the time that another
 	// one is there.

@@ -1,6 +1,7 @@
 package eventlog
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,68 @@ func TestFollow(t *testing.T) {
 	<-time.After(20 * time.Millisecond)
 	f.Append(detail("h"))
 	w.sees(t, "b", "c", "d", "e", "f", "g", "h")
+}
+
+// When the log is removed, what was rotated before is not shown again.
+func TestFollowRemoved(t *testing.T) {
+	f := rotated(t, 9)
+	want := []string{}
+	for n := range 6 { // a file each
+		f.Append(detail(fmt.Sprint(n)))
+		want = append(want, fmt.Sprint(n))
+	}
+	if _, err := os.Stat(f.path + ".1"); err != nil {
+		t.Fatal(err)
+	}
+	w := follow(t, f.path, Filter{})
+	w.sees(t, want...)
+	if err := os.Remove(f.path); err != nil {
+		t.Fatal(err)
+	}
+	<-time.After(20 * time.Millisecond) // it is looked at in between
+	f.Append(detail("after"))
+	w.sees(t, append(want, "after")...)
+}
+
+// A line of another program that is too long is counted once, however often the log
+// is looked at while it is the last one.
+func TestFollowCountsOnce(t *testing.T) {
+	f := inFolder(t)
+	f.Append(detail("a"))
+	long := bytes.Repeat([]byte("x"), 3*maxForeign)
+	put := func(b []byte) {
+		file, err := os.OpenFile(f.path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := file.Write(b); err != nil {
+			t.Fatal(err)
+		}
+		if err := file.Close(); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(30 * time.Millisecond) // it is looked at in between
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	seen, done := make(chan Entry, 2), make(chan int, 1)
+	go func() {
+		skipped, err := Follow(ctx, f.path, Filter{}, time.Millisecond, func(e Entry) error { seen <- e; return nil })
+		if err != nil {
+			t.Error(err)
+		}
+		done <- skipped
+	}()
+	<-seen
+	put(long)
+	put([]byte("\n"))
+	f.Append(detail("b"))
+	if e := <-seen; e.Fields["detail"] != "b" {
+		t.Errorf("then came %+v", e)
+	}
+	cancel()
+	if skipped := <-done; skipped != 1 {
+		t.Errorf("%d lines were skipped", skipped)
+	}
 }
 
 // A follower misses nothing and sees nothing twice when several rotations come

@@ -16,10 +16,13 @@ type lineReader struct {
 	r *bufio.Reader
 	// skipped counts the lines that were too long to be looked at.
 	skipped int
-	// offset is where the next line begins, for a reader that comes back; whole says
-	// that the last one ended in a newline.
-	offset int64
+	// end is where the next whole line begins, for a reader that comes back; whole
+	// says that the last one ended in a newline, cut that the last one that was
+	// skipped did not.
+	end    int64
 	whole  bool
+	cut    bool
+	offset int64
 }
 
 func newLineReader(r io.Reader) *lineReader {
@@ -38,11 +41,16 @@ func (l *lineReader) next() ([]byte, error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 			l.skipped++
 			if err := l.discard(); err != nil {
+				l.cut = true
 				return nil, err
 			}
+			l.end = l.offset
 			continue
 		case err != nil && (len(line) == 0 || !errors.Is(err, io.EOF)):
 			return nil, err
+		}
+		if l.whole {
+			l.end = l.offset
 		}
 		if line = bytes.TrimSpace(line); len(line) > 0 {
 			return line, nil
