@@ -65,7 +65,7 @@ func (c *pollStartCmd) run(ctx context.Context, d *deps, g *Global, handshake *d
 	ctx, done := stopSignals(ctx)
 	defer done()
 	if c.Daemon {
-		return c.detach(ctx, d, o)
+		return c.detach(ctx, d, g, o)
 	}
 	if c.Logfile != "" && handshake == nil {
 		d.log().Warn("--logfile is for --daemon; the output stays here")
@@ -112,19 +112,24 @@ func (d *deps) earlierRecords(g *Global) daemon.Earlier {
 }
 
 // detach starts the poller in the background and returns when it is ready.
-func (c *pollStartCmd) detach(ctx context.Context, d *deps, o daemon.Options) error {
-	started, err := daemon.Detach(ctx, o, c.again(o))
+func (c *pollStartCmd) detach(ctx context.Context, d *deps, g *Global, o daemon.Options) error {
+	started, err := daemon.Detach(ctx, o, c.again(g, o))
 	if err != nil {
 		return refused(err)
 	}
 	return d.print(fmt.Sprintf("poller started (pid %d); logging to %s\n", started.PID, escape.Line(started.Logfile)))
 }
 
-// again is the command line of the poller in the background.
-func (c *pollStartCmd) again(o daemon.Options) []string {
-	args := []string{"poll", "start", "--foreground", "--config=" + o.Config}
-	if o.Logfile != "" {
-		args = append(args, "--logfile="+o.Logfile)
+// again is the command line of the poller in the background. Paths are passed on as
+// they were given, to be resolved once: the working directory is the same, and a $ in
+// its name is no variable.
+func (c *pollStartCmd) again(g *Global, o daemon.Options) []string {
+	args := []string{"poll", "start", "--foreground"}
+	if g.Config != "" {
+		args = append(args, "--config="+g.Config)
+	}
+	if c.Logfile != "" {
+		args = append(args, "--logfile="+c.Logfile)
 	}
 	if o.Interval > 0 {
 		args = append(args, "--interval="+o.Interval.String())
