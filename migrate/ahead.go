@@ -10,6 +10,10 @@ import (
 // over costs nothing beside making them, and few enough to hold.
 const aheadItems = 16
 
+// aheadBytes is how large a file is that is read ahead of its turn: only so may many
+// be held at once.
+const aheadBytes = 1 << 20
+
 // ahead makes n items on all cores and yields them in their order. A few times
 // aheadItems are held at once. Nothing of it runs any more when the loop over it
 // has ended.

@@ -18,6 +18,8 @@ type wanted struct {
 	// isRecord says that there is a record, not only a session or a link.
 	isRecord bool
 	rec      record.Record
+	// bytes is about how much the document holds.
+	bytes int
 	// The rest is for the report.
 	handleFile   string
 	handleStatus record.Status
@@ -40,6 +42,16 @@ type builder struct {
 type prepared struct {
 	wanted
 	changed string
+	// late says that its file is too large to be read before its turn.
+	late bool
+}
+
+// early prepares an item before its turn, unless it is too large for that.
+func (b builder) early(key string) prepared {
+	if info, err := os.Stat(b.all.lone[key]); err == nil && info.Size() > aheadBytes {
+		return prepared{late: true}
+	}
+	return b.prepare(key)
 }
 
 // prepare only reads what the builder has, so that several may run at once.
@@ -70,6 +82,9 @@ func (b builder) build(s *subject) wanted {
 		i.Control.Served = i.Spawn.Attempts == 0 || i.Spawn.GaveUp
 	}
 	w.rec, _, _ = record.Apply(record.Record{}, []record.Change{record.Import{Item: i, Comments: rows, Link: b.link(s)}})
+	for _, part := range s.doc {
+		w.bytes += len(part)
+	}
 	if s.doc != nil {
 		form := recordForm(s.doc, recordDoc(w.rec, i.ReadAt))
 		w.rec.Item.Sections = kept{File: true, Form: form}.encode()

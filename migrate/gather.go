@@ -61,7 +61,16 @@ type given struct {
 // context that has ended.
 func gather(ctx context.Context, sources []source, r *Report, progress Progress) (*collection, error) {
 	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}, merged: map[string]int{}}
-	for i, f := range ahead(len(sources), func(i int) document { return read(sources[i]) }) {
+	early := func(i int) document {
+		if s := sources[i]; s.size > aheadBytes {
+			return document{late: true}
+		}
+		return read(sources[i])
+	}
+	for i, f := range ahead(len(sources), early) {
+		if f.late {
+			f = read(sources[i])
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("import: stopped after %d of %d files were read, nothing was imported: %w", i, len(sources), err)
 		}
@@ -86,6 +95,8 @@ type document struct {
 	doc  object
 	line int
 	bad  string
+	// late says that it is not read yet: it is too large to be held before its turn.
+	late bool
 }
 
 func read(s source) (d document) {

@@ -78,6 +78,8 @@ const (
 	batchItems = 1000
 	// batchRows bounds the memory of one transaction.
 	batchRows = 50_000
+	// rowBytes is how much of a document counts like a row.
+	rowBytes = 1 << 10
 )
 
 var errNoLedger = errors.New("import: there is no ledger to write to")
@@ -130,7 +132,10 @@ type importer struct {
 
 func (in *importer) run(ctx context.Context) error {
 	keys := in.b.all.keys()
-	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.prepare(keys[i]) }) {
+	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.early(keys[i]) }) {
+		if next.late {
+			next = in.b.prepare(keys[i])
+		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("import: stopped after %d of %d items; import again to go on: %w", i, len(keys), err)
 		}
@@ -174,7 +179,7 @@ func (in *importer) item(ctx context.Context, w wanted) error {
 	}
 	in.pending = append(in.pending, func() { in.written(w, v) })
 	in.batch = append(in.batch, store.Write{Ref: w.ref, Rev: have.Item.Rev, Changes: v.changes})
-	in.rows += 1 + w.rec.Comments.Len()
+	in.rows += 1 + w.rec.Comments.Len() + w.bytes/rowBytes
 	return nil
 }
 

@@ -57,6 +57,7 @@ type source struct {
 	kind     kind
 	path     string
 	modified time.Time
+	size     int64
 }
 
 // Files returns the files that an import of these places reads, and nothing
@@ -210,7 +211,7 @@ func lookAt(k kind, path string) (source, bool) {
 		_, err := os.Lstat(path) // a link to nothing is there
 		return source{kind: k, path: path}, !isMissing(err)
 	}
-	return source{k, path, info.ModTime()}, !info.IsDir()
+	return source{k, path, info.ModTime(), info.Size()}, !info.IsDir()
 }
 
 func isMissing(err error) bool {
