@@ -40,7 +40,8 @@ func running(ctx context.Context, root string, status lock.Status) (*localapi.Cl
 		}
 		if time.Now().After(give) || !pause(ctx, socketPatience/20) {
 			return nil, fmt.Errorf("the poller (pid %d) holds %s and cannot be asked: try again; if it stays so, 'the-loop poll status' "+
-				"says how it is, and 'ps -o stat= -p %d' whether it is stopped (T): %w", pid, pidfile, pid, err)
+				"says how it is, and 'ps -o stat= -p %d' whether it is stopped (T); "+
+				"a socket that was removed is made again by stopping and starting the poller: %w", pid, pidfile, pid, err)
 		}
 	}
 }

@@ -86,7 +86,8 @@ func (d *deps) withLedgerAt(ctx context.Context, root string, limit time.Duratio
 		case !again:
 			return err
 		case time.Now().After(give) && status.Held:
-			return fmt.Errorf("the ledger %s is in use by pid %d (%s), which does not answer on %s; try again, or look at 'the-loop poll status': %w",
+			return fmt.Errorf("the ledger %s is in use by pid %d (%s), which does not answer on %s; try again, or look at 'the-loop poll status'; "+
+				"a socket that was removed is made again by stopping and starting the poller: %w",
 				path, status.PID, status.Command, localapi.SocketPath(root), err)
 		case time.Now().After(give):
 			return err

@@ -51,9 +51,6 @@ func (c *pollStopCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	case !status.Exists:
 		return fmt.Errorf("no pidfile at %s; is the poller running?", path)
 	case !status.Held:
-		if err := c.ofAPoller(path, status); err != nil {
-			return err
-		}
 		return c.stale(ctx, path)
 	case status.PID <= 0:
 		return fmt.Errorf("pidfile %s is corrupt: it is locked and names no process; find the holder with 'fuser %s'", path, path)
@@ -62,20 +59,6 @@ func (c *pollStopCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return err
 	}
 	return c.stop(ctx, d, path, status.PID)
-}
-
-// ofAPoller refuses a file that somebody named and that no pidfile looks like:
-// stale would remove what may be the configuration, or the ledger.
-func (c *pollStopCmd) ofAPoller(path string, status lock.Status) error {
-	if c.Pidfile == "" || status.RecordedPID > 0 {
-		return nil
-	}
-	info, err := os.Lstat(path)
-	if err != nil || info.Size() == 0 {
-		return nil // not there, or left behind before it was written: what follows says so
-	}
-	return fmt.Errorf("%s, which --pidfile names, holds no pid and is left as it is; a pidfile is called %s and is in the state root",
-		path, lock.File)
 }
 
 // stale removes a pidfile that nobody holds (T3).
