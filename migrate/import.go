@@ -79,7 +79,7 @@ const (
 	// batchRows bounds the memory of one transaction.
 	batchRows = 50_000
 	// rowBytes is how much of a document counts like a row.
-	rowBytes = 1 << 10
+	rowBytes = 1 << 8
 )
 
 var errNoLedger = errors.New("import: there is no ledger to write to")

@@ -13,7 +13,7 @@ import (
 // Large records are read one after the other: what an import holds at once does not
 // grow with their number.
 func TestLargeRecords(t *testing.T) {
-	const files, size = 24, 4 << 20
+	const files, size = 32, 5 << 18
 	w := newWorld(t)
 	large := strings.Repeat("y", size)
 	for n := range files {
@@ -23,7 +23,7 @@ func TestLargeRecords(t *testing.T) {
 	go func() {
 		var m runtime.MemStats
 		peak := uint64(0)
-		for tick := time.NewTicker(5 * time.Millisecond); ; <-tick.C {
+		for tick := time.NewTicker(20 * time.Millisecond); ; <-tick.C {
 			runtime.GC() // so that it is what is held
 			runtime.ReadMemStats(&m)
 			peak = max(peak, m.HeapAlloc)
