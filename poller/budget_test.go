@@ -144,11 +144,7 @@ func TestTheLastAttemptIsNotGivenUpOverItsProof(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 2 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 2)
 	w.cycle()
 	w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now.Add(10 * time.Second)})
 	w.restart("run-2", "v1.0.0")
@@ -260,11 +256,7 @@ func TestADecisionOnAStaleRecordIsMadeAgain(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 2 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 2)
 	w.cycle()
 	w.take()
 	w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now.Add(-time.Hour)})

@@ -426,11 +426,7 @@ func TestAnItemThatIsGoneIsForgottenOverAnOwedNotice(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 3 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 3)
 	w.cycle()
 	w.restart("run-2", "v1.0.0")
 	w.notices, w.src.items = nil, nil

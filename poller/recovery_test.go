@@ -38,11 +38,7 @@ func TestTheLastAttemptIsUsed(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 2 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 2)
 	w.cycle()
 	w.restart("run-2", "v1.0.0") // killed with the third attempt queued
 	w.cycle()
@@ -146,11 +142,7 @@ func TestAGiveUpIsRearmed(t *testing.T) {
 			w := newWorld(t)
 			ref := w.started()
 			id := w.say(ref, "hubot", "hello")
-			for range 3 {
-				w.cycle()
-				w.take()
-				w.change(ref, record.Fail{Comment: id})
-			}
+			w.fails(ref, id, 3)
 			w.cycle()
 			w.change(ref, record.PostNotice{Comment: id})
 			w.unreadCycle()
@@ -299,11 +291,7 @@ func TestAGiveUpMakesWayForTheNext(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	a, b := w.say(ref, "octocat", "a"), w.say(ref, "octocat", "b")
-	for range 3 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: a})
-	}
+	w.fails(ref, a, 3)
 	w.cycle()
 	w.want(ref, a, record.GaveUp, "")
 	w.wantQueued("deliver poll-comment-" + b)
@@ -340,11 +328,7 @@ func TestAnOwedNoticeIsAskedForOnceARun(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 3 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 3)
 	want := []string{}
 	for run := range 3 {
 		w.cycle()

@@ -33,11 +33,7 @@ func TestAWorkerThatEndsBetweenTwoLooks(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 2 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 2)
 	w.cycle()
 	w.change(ref, record.Start{Comment: id, On: "life-1", Until: w.now})
 	looked := false
@@ -104,11 +100,7 @@ func TestANoticeIsOwedAcrossAKill(t *testing.T) {
 	w := newWorld(t)
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
-	for range 3 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 3)
 	w.poller.Failpoint = func(name string) {
 		if name == "committed" {
 			panic("killed")
@@ -147,11 +139,7 @@ func TestARearmedCommentOwesItsOldNoticeNoMore(t *testing.T) {
 	ref := w.started()
 	id := w.say(ref, "octocat", "hello")
 	fail := func() {
-		for range 3 {
-			w.cycle()
-			w.take()
-			w.change(ref, record.Fail{Comment: id})
-		}
+		w.fails(ref, id, 3)
 	}
 	fail()
 	w.cycle()
@@ -163,11 +151,7 @@ func TestARearmedCommentOwesItsOldNoticeNoMore(t *testing.T) {
 		t.Errorf("asked for %q, the row is %+v", w.notices, row)
 	}
 	w.change(ref, record.Fail{Comment: id})
-	for range 2 {
-		w.cycle()
-		w.take()
-		w.change(ref, record.Fail{Comment: id})
-	}
+	w.fails(ref, id, 2)
 	w.cycle()
 	if row := w.row(ref, id); len(w.notices) != 1 || row.Notice != record.NoticeOwed || row.Version != "v1.0.1" {
 		t.Errorf("asked for %q, the row is %+v", w.notices, row)

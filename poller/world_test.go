@@ -449,6 +449,16 @@ func (w *world) set(ref workitem.Ref, edit func(*workitem.Item)) {
 	w.touch(ref)
 }
 
+// fails lets so many attempts on a comment fail, each in a cycle of its own.
+func (w *world) fails(ref workitem.Ref, id string, attempts int) {
+	w.t.Helper()
+	for range attempts {
+		w.cycle()
+		w.take()
+		w.change(ref, record.Fail{Comment: id})
+	}
+}
+
 // started is an item that has a live session.
 func (w *world) started() workitem.Ref {
 	w.t.Helper()
