@@ -13,7 +13,7 @@ import (
 // Large records are read one after the other: what an import holds at once does not
 // grow with their number.
 func TestLargeRecords(t *testing.T) {
-	const files, size = 32, 5 << 18
+	const files, size = 20, 5 << 18
 	w := newWorld(t)
 	large := strings.Repeat("y", size)
 	for n := range files {

@@ -54,7 +54,7 @@ func manyItems(t testing.TB, root string, items int) {
 // ledger).
 func TestListDoesNotKeepTheLedger(t *testing.T) {
 	t.Parallel()
-	const items = 20_000
+	const items = 5_000
 	l := newLife(t, programs{loop: inPath(t, "the-loop"), agent: inPath(t, "agent")})
 	l.write(".the-loop/README", "a state root\n")
 	manyItems(t, l.root(), items)
@@ -120,7 +120,7 @@ func TestListOnTerminals(t *testing.T) {
 // The same over the socket, as one JSON document, however many there are.
 func TestListOverTheSocket(t *testing.T) {
 	t.Parallel()
-	const items = 20_000
+	const items = 5_000
 	l := newLife(t, programs{loop: inPath(t, "the-loop"), agent: inPath(t, "agent")})
 	l.write(".the-loop/README", "a state root\n")
 	manyItems(t, l.root(), items)
