@@ -37,15 +37,27 @@ func (f forgetter) forget(ctx context.Context, what localapi.Forget) ([]string, 
 	if what.DryRun || len(refs) == 0 {
 		return names, nil
 	}
-	for _, ref := range refs {
-		if err := f.end(ctx, ref); err != nil {
-			return nil, fmt.Errorf("forget %s: %w; nothing was forgotten", ref, err)
-		}
-	}
-	if err := f.ledger.ForgetAll(ctx, refs); err != nil {
+	if err := f.endAndForget(ctx, refs); err != nil {
 		return nil, fmt.Errorf("%w; nothing was forgotten", err)
 	}
 	return names, nil
+}
+
+// forgetTries bounds how often a session that has begun meanwhile is ended, too.
+const forgetTries = 3
+
+func (f forgetter) endAndForget(ctx context.Context, refs []workitem.Ref) (err error) {
+	for range forgetTries {
+		for _, ref := range refs {
+			if err := f.end(ctx, ref); err != nil {
+				return fmt.Errorf("forget %s: %w", ref, err)
+			}
+		}
+		if err = f.ledger.ForgetAll(ctx, refs); !errors.Is(err, store.ErrSessionOpen) {
+			return err
+		}
+	}
+	return err
 }
 
 // which are the items meant. One that the ledger does not have is an error.
@@ -68,20 +80,26 @@ func (f forgetter) which(ctx context.Context, what localapi.Forget) ([]workitem.
 	return refs, err
 }
 
-// end closes the item's session when its row is open, and waits for it.
+// end closes the item's session when its row is open, and waits for it: also for
+// the one that a job in hand is about to start.
 func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	rec, err := f.ledger.Record(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if !rec.Session.Open() {
+	if !rec.Session.Open() && !rec.InHand() {
 		return nil
 	}
-	if !rec.Session.Here(f.id) {
+	if rec.Session.Open() && !rec.Session.Here(f.id) {
 		return fmt.Errorf("its session is on another machine; close it there first")
 	}
 	done := make(chan session.Result, 1)
 	queued := f.queue.Put(dispatch.Job{Ref: ref, ID: forgetJob, Run: func(ctx context.Context) error {
+		rec, err := f.ledger.Record(ctx, ref)
+		if err != nil || !rec.Session.Open() {
+			done <- session.Done // what came of the job before this one left no session
+			return err
+		}
 		done <- f.host.Close(ctx, session.Close{Ref: ref, Reason: "forgotten"})
 		return nil
 	}})

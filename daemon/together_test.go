@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"os"
 	"os/exec"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"theloop/localapi"
 	"theloop/record"
 	"theloop/testdata/harness/harnesslog"
+	"theloop/workitem"
 )
 
 // A decision whose record changed before its commit is refused by the ledger, made
@@ -50,6 +52,34 @@ func TestAStaleDecisionIsMadeAgain(t *testing.T) {
 	if rec.Item.Control.Command != "pause" || row.State != record.Settled || row.Outcome != record.SessionPaused || w.told("too late by a moment") != 0 {
 		t.Errorf("control %q, the comment is %s %s and was told %d times", rec.Item.Control.Command, row.State, row.Outcome, w.told("too late by a moment"))
 	}
+}
+
+// The numbers of spawns begin anew for an item that was forgotten, and cleaning up
+// removes the row of the session before. A pane that was kept proves nothing of the
+// next start, which runs (D5).
+func TestAStartAfterForgetAndCleanup(t *testing.T) {
+	w := newWorld(t)
+	w.configure("octocat", "", "")
+	w.started(1)
+	p := w.start(nil)
+	w.until("the session", func() bool { return w.told("the-task") == 1 })
+	order := func(word string) {
+		t.Helper()
+		if _, err := w.client().Order(t.Context(), localapi.Order{Ref: ref(1), Command: word}); err != nil {
+			t.Fatalf("%s: %v", word, err)
+		}
+	}
+	if _, err := w.client().Forget(t.Context(), localapi.Forget{Refs: []workitem.Ref{ref(1)}}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(w.path("inbox/1/comments/20260101T000000Z-octocat.md")); err != nil { // nobody starts it the second time
+		t.Fatal(err)
+	}
+	w.kick()
+	order("cleanup")
+	order("start")
+	w.until("the session of the second life", func() bool { return w.told("the-task") == 2 })
+	p.end()
 }
 
 // Everybody writes at once: cycles, the sessions' jobs, people on the tracker, an

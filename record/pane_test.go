@@ -16,6 +16,11 @@ func TestJudge(t *testing.T) {
 	started.StartedOn, started.Until = "life-1", until
 	fresh := started
 	fresh.StartedOn = OnNewPane
+	// Attempts at a spawn, whose number an earlier life of the pane may have had.
+	const spawnID = "poll-spawn-a-1"
+	spawned := Mark(spawnID)
+	unspawned, spawn, respawn := queued, fresh, started
+	unspawned.DeliveryID, spawn.DeliveryID, respawn.DeliveryID = spawnID, spawnID, spawnID
 	for name, tt := range map[string]struct {
 		row  Delivery
 		pane Pane
@@ -43,6 +48,12 @@ func TestJudge(t *testing.T) {
 		"somebody else's session":                          {started, Pane{State: PaneForeign, Ring: []string{mark}}, past, Unproved},
 		"a new session that is not there":                  {fresh, Pane{State: PaneAbsent}, past, Unproved},
 		"a mark is not read from an unknown pane":          {started, Pane{State: PaneUnknown, Ring: []string{mark}}, past, Undecided},
+		"a queued comment's mark on a dead pane":           {queued, Pane{State: PaneDead, Ring: []string{mark}}, past, ProvedSent},
+		"a queued spawn's number on a dead pane":           {unspawned, Pane{State: PaneDead, Ring: []string{spawned}}, past, NeverStarted},
+		"a queued spawn's number on a live pane":           {unspawned, Pane{State: PaneLive, Ring: []string{spawned}}, past, ProvedSent},
+		"a spawn's mark on its pane that has died":         {spawn, Pane{State: PaneDead, Identity: "life-1", Ring: []string{spawned}}, past, ProvedSent},
+		"a spawn's mark on the dead pane it found":         {respawn, Pane{State: PaneDead, Identity: "life-1", Ring: []string{spawned}}, past, ProvedUnsent},
+		"a spawn's mark on the dead pane it began again":   {respawn, Pane{State: PaneDead, Identity: "life-2", Ring: []string{spawned}}, past, ProvedSent},
 		"nothing was looked at":                            {queued, Pane{State: PaneNone}, past, NeverStarted},
 	} {
 		if got := Judge(tt.row, tt.pane, tt.now); got != tt.want {

@@ -2,6 +2,7 @@ package record
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 
 	"theloop/workitem"
@@ -151,6 +152,12 @@ func (d Delivery) InHand() bool { return d.Run != "" }
 
 // Started reports whether the attempt in hand may have reached tmux.
 func (d Delivery) Started() bool { return d.StartedOn != "" }
+
+// InHand reports whether any attempt of the item is in hand: at its spawn, or at
+// one of its comments.
+func (r Record) InHand() bool {
+	return r.Item.Spawn.Delivery.InHand() || slices.ContainsFunc(r.Comments.Pending(), func(c Comment) bool { return c.InHand() })
+}
 
 // Comment is the row of a comment that the poller has dealt with.
 type Comment struct {

@@ -9,6 +9,10 @@ import (
 // longer, the one that was opened (L11): two histories are worse than none.
 var ErrReplaced = errors.New("the ledger file was removed or replaced while it was open")
 
+// ErrSessionOpen is returned by ForgetAll for an item whose session row is not
+// closed.
+var ErrSessionOpen = errors.New("its session row is not closed")
+
 // An InUseError is returned by Open when another process held the file until
 // the timeout passed.
 type InUseError struct{ Path string }

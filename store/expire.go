@@ -113,7 +113,7 @@ func (l *Ledger) planForget(ctx context.Context, ref workitem.Ref) ([]row, error
 	case rec.Item.Rev == 0:
 		return nil, fmt.Errorf("the ledger does not know it")
 	case rec.Session.Open():
-		return nil, fmt.Errorf("its session row is not closed (%s)", rec.Session.Status)
+		return nil, fmt.Errorf("%w (%s)", ErrSessionOpen, rec.Session.Status)
 	case rec.Item.Ended() || rec.Item.Sealed():
 		_, rows, err := Write{ref, rec.Item.Rev, []record.Change{record.Forget{}}}.plan(key, rec)
 		return rows, err
