@@ -47,6 +47,11 @@ func plainError(err error) string {
 
 // parse reads a document; line says where it stops making sense.
 func parse(data []byte) (doc object, line int, err error) {
+	if json.Valid(data) {
+		if doc, ok := members(data); ok {
+			return doc, 0, nil
+		}
+	}
 	err = json.Unmarshal(data, &doc)
 	var syntax *json.SyntaxError
 	switch {

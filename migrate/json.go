@@ -85,9 +85,19 @@ func decode[T any](raw json.RawMessage, want string) (value T, bad *fault) {
 	return value, nil
 }
 
-func asObject(raw json.RawMessage) (object, *fault) { return decode[object](raw, "an object") }
+func asObject(raw json.RawMessage) (object, *fault) {
+	if o, ok := members(raw); ok {
+		return o, nil
+	}
+	return decode[object](raw, "an object")
+}
 
-func asText(raw json.RawMessage) (string, *fault) { return decode[string](raw, "a text") }
+func asText(raw json.RawMessage) (string, *fault) {
+	if text, ok := plain(raw); ok {
+		return text, nil
+	}
+	return decode[string](raw, "a text")
+}
 
 func asFlag(raw json.RawMessage) (bool, *fault) { return decode[bool](raw, "true or false") }
 
@@ -105,6 +115,9 @@ func asCount(raw json.RawMessage) (int, *fault) {
 }
 
 func asList(raw json.RawMessage) ([]json.RawMessage, *fault) {
+	if list, ok := elements(raw); ok {
+		return list, nil
+	}
 	return decode[[]json.RawMessage](raw, "a list")
 }
 

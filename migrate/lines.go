@@ -20,7 +20,7 @@ type lines struct {
 }
 
 func newLines(data []byte) *lines {
-	return &lines{data: data, parts: map[int64]map[any]int64{}}
+	return &lines{data: data}
 }
 
 // of returns the line, from 1, of the value that keys and indexes lead to from the
@@ -66,6 +66,9 @@ func (l *lines) within(start int64) map[any]int64 {
 		return found
 	}
 	found := map[any]int64{}
+	if l.parts == nil { // of most documents nothing is asked
+		l.parts = map[int64]map[any]int64{}
+	}
 	l.parts[start] = found
 	dec := json.NewDecoder(bytes.NewReader(l.data[start:]))
 	open, err := dec.Token()
