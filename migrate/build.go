@@ -37,28 +37,20 @@ type builder struct {
 	keepGiveUps, noSessions bool
 }
 
-// prepared is what the files want of an item, or the file that was changed
-// meanwhile.
+// prepared is what the files want of an item.
 type prepared struct {
 	wanted
-	changed string
-	// late says that its file is too large to be read before its turn.
-	late bool
+	// changed says that its file is not what it was, late that it is too large to be
+	// read before its turn.
+	changed, late bool
 }
 
-// early prepares an item before its turn, unless it is too large for that.
-func (b builder) early(key string) prepared {
-	if info, err := os.Stat(b.all.lone[key]); err == nil && info.Size() > aheadBytes {
-		return prepared{late: true}
-	}
-	return b.prepare(key)
-}
-
-// prepare only reads what the builder has, so that several may run at once.
-func (b builder) prepare(key string) prepared {
-	s, path := b.all.take(key)
+// prepare only reads what the builder has, so that several may run at once. Of a
+// file that is all there is about the item it takes so many bytes.
+func (b builder) prepare(key string, most int64) prepared {
+	s, late := b.all.take(key, most)
 	if s == nil {
-		return prepared{changed: path}
+		return prepared{changed: !late, late: late}
 	}
 	return prepared{wanted: b.build(s)}
 }

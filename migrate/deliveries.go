@@ -46,9 +46,9 @@ func (c *collection) resolve() {
 		if ref, err := workitem.ParseRef(key); err != nil || len(c.delivered[tracker(ref)]) == 0 {
 			continue
 		}
-		s, path := c.take(key)
+		s, _ := c.take(key, maxFile)
 		if s == nil {
-			c.changed(path)
+			c.changed(c.lone[key])
 			delete(c.lone, key)
 			continue
 		}

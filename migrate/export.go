@@ -104,12 +104,12 @@ func (x *exporter) prepare(context.Context) error {
 	}
 	for _, name := range dirs {
 		dir := filepath.Join(x.o.To, name)
-		found, err := place{portables, dir}.files()
+		found, err := (&place{portables, dir}).files(newSeen())
 		if err != nil {
 			return fmt.Errorf("look into the folder to export to: %w", err)
 		}
 		if len(found) > 0 && !x.o.Force {
-			return fmt.Errorf("%s has records already (%s): export to another folder, or replace them with --force", dir, filepath.Base(found[0].path))
+			return fmt.Errorf("%s has records already (%s): export to another folder, or replace them with --force", dir, found[0].name)
 		}
 	}
 	for _, name := range dirs {

@@ -6,32 +6,56 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 )
 
 // maxFile bounds a file that is read, in bytes: a hundred thousand comments are
 // a few megabytes.
 const maxFile = 64 << 20
 
-var errNoFile = errors.New("it is not a file")
+var (
+	errNoFile = errors.New("it is not a file")
+	errLarge  = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	// errLate says that a file is larger than what may be held ahead of its turn.
+	errLate = errors.New("it is read at its turn")
+)
 
-// readFile reads a regular file of a bounded size: opening a pipe would wait for
-// somebody to write.
-func readFile(path string) ([]byte, error) {
+// readFile reads a regular file of a bounded size, and says when it was written.
+// Nothing else is opened: a pipe would wait for somebody to write.
+func readFile(path string, most int64) (data []byte, modified time.Time, err error) {
 	info, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errNoFile
+	switch {
+	case err != nil:
+		return nil, time.Time{}, err
+	case !info.Mode().IsRegular():
+		return nil, time.Time{}, errNoFile
+	case info.Size() > maxFile:
+		return nil, time.Time{}, errLarge
+	case info.Size() > most:
+		return nil, time.Time{}, errLate
 	}
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, err
+		return nil, time.Time{}, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(data) > maxFile {
-		err = fmt.Errorf("it is larger than %d MiB", maxFile>>20)
+	data, err = readAll(f, info.Size())
+	return data, info.ModTime(), err
+}
+
+// readAll reads what is not much more than size bytes in one go.
+func readAll(r io.Reader, size int64) ([]byte, error) {
+	data := make([]byte, size+1)
+	n, err := io.ReadFull(r, data)
+	if err != nil {
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil
+		}
+		return data[:n:n], err
+	}
+	rest, err := io.ReadAll(io.LimitReader(r, maxFile)) // it has grown since
+	if data = append(data, rest...); err == nil && len(data) > maxFile {
+		err = errLarge
 	}
 	return data, err
 }

@@ -2,8 +2,8 @@ package migrate
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -42,7 +42,7 @@ type collection struct {
 	// lone holds, by key, the files of records that nothing else is said about.
 	// There may be a hundred thousand of them: each is read again when its turn
 	// comes, and not held meanwhile.
-	lone   map[string]string
+	lone   map[string]source
 	report *Report
 	// delivered holds, by tracker, the comments that sessions were given.
 	delivered map[string]map[string]bool
@@ -61,15 +61,9 @@ type given struct {
 // context that has ended.
 func gather(ctx context.Context, sources []source, r *Report, progress Progress) (*collection, error) {
 	c := &collection{subjects: map[string]*subject{}, report: r, delivered: map[string]map[string]bool{}, merged: map[string]int{}}
-	early := func(i int) document {
-		if s := sources[i]; s.size > aheadBytes {
-			return document{late: true}
-		}
-		return read(sources[i])
-	}
-	for i, f := range ahead(len(sources), early) {
+	for i, f := range ahead(len(sources), func(i int) document { return read(sources[i], aheadBytes) }) {
 		if f.late {
-			f = read(sources[i])
+			f = read(sources[i], maxFile)
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("import: stopped after %d of %d files were read, nothing was imported: %w", i, len(sources), err)
@@ -84,8 +78,10 @@ func gather(ctx context.Context, sources []source, r *Report, progress Progress)
 // file is one that was read.
 type file struct {
 	source
-	data  []byte
-	lines *lines
+	path     string
+	modified time.Time
+	data     []byte
+	lines    *lines
 }
 
 // document is what stands in a file, or why it cannot be used and from which line
@@ -95,15 +91,15 @@ type document struct {
 	doc  object
 	line int
 	bad  string
-	// late says that it is not read yet: it is too large to be held before its turn.
+	// late says that it was not read: it is larger than it might be.
 	late bool
 }
 
-func read(s source) (d document) {
-	d.source = s
+func read(s source, most int64) (d document) {
+	d.source, d.path = s, s.path()
 	var err error
-	if d.data, err = readFile(s.path); err != nil {
-		d.bad = plainError(err)
+	if d.data, d.modified, err = readFile(d.path, most); err != nil {
+		d.late, d.bad = errors.Is(err, errLate), plainError(err)
 		return d
 	}
 	d.lines = newLines(d.data)
@@ -118,13 +114,13 @@ func (c *collection) add(d document) {
 	switch {
 	case d.bad != "":
 		c.invalid(d.path, d.line, d.bad)
-	case d.kind == portables:
+	case d.place.kind == portables:
 		c.portable(d.file, d.doc)
-	case d.kind == handles:
+	case d.place.kind == handles:
 		c.handle(d.file, d.doc)
-	case d.kind == controls:
+	case d.place.kind == controls:
 		c.control(d.file, d.doc)
-	case d.kind == polls:
+	case d.place.kind == polls:
 		c.polls(d.file, d.doc)
 	}
 }
@@ -160,43 +156,39 @@ func (c *collection) subject(ref workitem.Ref) *subject {
 
 // find returns what is known of an item, nil when that is nothing.
 func (c *collection) find(key string) *subject {
-	if path, is := c.lone[key]; is {
+	if from, is := c.lone[key]; is {
 		delete(c.lone, key)
-		if s := again(key, path); s != nil {
+		if s, _ := again(key, from, maxFile); s != nil {
 			c.subjects[key] = s
 		} else {
-			c.changed(path)
+			c.changed(from)
 		}
 	}
 	return c.subjects[key]
 }
 
 // again reads a record that is all there is about an item once more; nil when it
-// is not what it was.
-func again(key, path string) *subject {
-	info, err := os.Stat(path)
-	if err != nil {
-		return nil
-	}
-	d := read(source{path: path})
+// is not what it was, or late: larger than it might be.
+func again(key string, from source, most int64) (s *subject, late bool) {
+	d := read(from, most)
 	if ref, bad := refOf(d.doc["ref"]); d.bad == "" && bad == nil && ref.Key() == key {
-		return &subject{ref: ref, doc: d.doc, file: path, modified: info.ModTime()}
+		return &subject{ref: ref, doc: d.doc, file: d.path, modified: d.modified}, false
 	}
-	return nil
+	return nil, d.late
 }
 
 // changed lists a record that is not what it was when it was read first.
-func (c *collection) changed(path string) {
-	c.invalid(path, 0, "it was changed while it was imported: import again")
+func (c *collection) changed(from source) {
+	c.invalid(from.path(), 0, "it was changed while it was imported: import again")
 }
 
-// take returns what is known of an item, at its turn; nil, and its file, when that
-// was changed meanwhile. A record that is all there is about an item is not kept.
-func (c *collection) take(key string) (s *subject, path string) {
-	if path, is := c.lone[key]; is {
-		return again(key, path), path
+// take returns what is known of an item, at its turn. A record that is all there is
+// about an item is not kept: it is nil when that was changed meanwhile, or is late.
+func (c *collection) take(key string, most int64) (s *subject, late bool) {
+	if from, is := c.lone[key]; is {
+		return again(key, from, most)
 	}
-	return c.subjects[key], ""
+	return c.subjects[key], false
 }
 
 // keys are those of all items.

@@ -132,15 +132,15 @@ type importer struct {
 
 func (in *importer) run(ctx context.Context) error {
 	keys := in.b.all.keys()
-	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.early(keys[i]) }) {
+	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.prepare(keys[i], aheadBytes) }) {
 		if next.late {
-			next = in.b.prepare(keys[i])
+			next = in.b.prepare(keys[i], maxFile)
 		}
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("import: stopped after %d of %d items; import again to go on: %w", i, len(keys), err)
 		}
-		if next.changed != "" {
-			in.b.all.changed(next.changed)
+		if next.changed {
+			in.b.all.changed(in.b.all.lone[keys[i]])
 		} else if err := in.item(ctx, next.wanted); err != nil {
 			return err
 		}

@@ -52,13 +52,14 @@ type place struct {
 	path string
 }
 
-// source is one file that is read.
+// source is one file that is read. There may be a hundred thousand of them.
 type source struct {
-	kind     kind
-	path     string
-	modified time.Time
-	size     int64
+	place *place
+	// name is empty when the place is the file.
+	name string
 }
+
+func (s source) path() string { return filepath.Join(s.place.path, s.name) }
 
 // Files returns the files that an import of these places reads, and nothing
 // when there is nothing to import. A place that is not there is none; a From
@@ -71,7 +72,7 @@ func Files(p Places) ([]string, error) {
 	}
 	paths := make([]string, len(found))
 	for i, s := range found {
-		paths[i] = s.path
+		paths[i] = s.path()
 	}
 	return paths, err
 }
@@ -82,8 +83,9 @@ func Newer(p Places, since time.Time) ([]string, error) {
 	found, _, err := scan(p)
 	var newer []string
 	for _, s := range found {
-		if s.modified.After(since) {
-			newer = append(newer, s.path)
+		path := s.path()
+		if info, err := os.Stat(path); err == nil && info.ModTime().After(since) {
+			newer = append(newer, path)
 		}
 	}
 	return newer, err
@@ -95,26 +97,46 @@ func scan(p Places) (found []source, invalid []Invalid, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seed, seen := maphash.MakeSeed(), map[uint64]bool{} // of paths that are a hundred thousand maybe
-	for _, at := range places {
-		sources, err := at.files()
+	seen := newSeen()
+	for i := range places {
+		at := &places[i]
+		sources, err := at.files(seen)
 		if err != nil {
 			invalid = append(invalid, Invalid{File: at.path, Reason: plainError(err)})
 		}
-		for _, s := range sources {
-			if id := maphash.String(seed, identity(s.path)); !seen[id] {
-				seen[id] = true
-				found = append(found, s)
-			}
-		}
+		found = append(found, sources...)
 	}
 	// Each kind in the order of its places: newer ones first.
-	slices.SortStableFunc(found, func(a, b source) int { return cmp.Compare(a.kind, b.kind) })
+	slices.SortStableFunc(found, func(a, b source) int { return cmp.Compare(a.place.kind, b.place.kind) })
 	return found, invalid, nil
 }
 
-// identity is the same for one file by two ways.
-func identity(path string) string {
+// seen knows the files that were found, of which one may be there by two ways.
+type seen struct {
+	seed  maphash.Seed
+	paths map[uint64]bool // of each no more than the hash: there are a hundred thousand maybe
+}
+
+func newSeen() *seen { return &seen{maphash.MakeSeed(), map[uint64]bool{}} }
+
+// first reports that the file of this name in a folder was not found before. Folder
+// and name lead over no links.
+func (s *seen) first(dir, name string) bool {
+	var h maphash.Hash
+	h.SetSeed(s.seed)
+	_, _ = h.WriteString(dir)
+	_ = h.WriteByte(filepath.Separator)
+	_, _ = h.WriteString(name)
+	id := h.Sum64()
+	if s.paths[id] {
+		return false
+	}
+	s.paths[id] = true
+	return true
+}
+
+// linkless is where a path leads to, or itself when that is nowhere.
+func linkless(path string) string {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real
 	}
@@ -169,10 +191,11 @@ func isRoot(dir string) bool {
 	return false
 }
 
-// files lists what stands at a place, by name. None when it is not there.
-func (p place) files() ([]source, error) {
+// files lists what stands at a place, by name, and was not found before. None when
+// the place is not there.
+func (p *place) files(seen *seen) ([]source, error) {
 	if p.kind == polls {
-		if s, ok := lookAt(p.kind, p.path); ok {
+		if s := (source{place: p}); isFile(p.path) && s.first(seen) {
 			return []source{s}, nil
 		}
 		return nil, nil
@@ -181,16 +204,31 @@ func (p place) files() ([]source, error) {
 	if isMissing(err) {
 		return nil, p.inTheWay()
 	}
+	dir := linkless(p.path)
 	var found []source
 	for _, e := range entries {
 		if !isRecordName(e.Name()) {
 			continue
 		}
-		if s, ok := lookAt(p.kind, filepath.Join(p.path, e.Name())); ok {
+		s, first := source{p, e.Name()}, false
+		switch {
+		case e.IsDir():
+		case e.Type().IsRegular(): // nearly all: it takes no look at each
+			first = seen.first(dir, e.Name())
+		default:
+			first = isFile(s.path()) && s.first(seen)
+		}
+		if first {
 			found = append(found, s)
 		}
 	}
 	return found, err
+}
+
+// first reports that the file, wherever a link leads to, was not found before.
+func (s source) first(seen *seen) bool {
+	path := linkless(s.path())
+	return seen.first(filepath.Dir(path), filepath.Base(path))
 }
 
 var errNoFolder = errors.New("it is not a folder")
@@ -203,15 +241,15 @@ func (p place) inTheWay() error {
 	return nil
 }
 
-// lookAt returns what stands at a path, if it is there and no folder. What is
-// there and cannot be read is one too: reading it says why.
-func lookAt(k kind, path string) (source, bool) {
+// isFile reports that something is at a path that is no folder. What is there and
+// cannot be read is something too: reading it says why.
+func isFile(path string) bool {
 	info, err := os.Stat(path)
 	if err != nil {
 		_, err := os.Lstat(path) // a link to nothing is there
-		return source{kind: k, path: path}, !isMissing(err)
+		return !isMissing(err)
 	}
-	return source{k, path, info.ModTime(), info.Size()}, !info.IsDir()
+	return !info.IsDir()
 }
 
 func isMissing(err error) bool {

@@ -130,6 +130,12 @@ func TestOneFileTwice(t *testing.T) {
 	if err := os.Symlink(filepath.Join(w.root, "sessions"), link); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.Symlink("1.json", filepath.Join(w.root, "sessions", "2.json")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(link, "2.json"), filepath.Join(w.root, "poll-state.json")); err != nil {
+		t.Fatal(err)
+	}
 	files, err := migrate.Files(migrate.Places{Root: w.root, Registry: link})
 	if err != nil || len(files) != 1 {
 		t.Errorf("%v, %v", files, err)

@@ -33,9 +33,9 @@ func (c *collection) portable(f file, doc object) {
 	s := c.find(ref.Key())
 	if s == nil {
 		if c.lone == nil {
-			c.lone = map[string]string{}
+			c.lone = map[string]source{}
 		}
-		c.lone[ref.Key()] = f.path
+		c.lone[ref.Key()] = f.source
 		return
 	}
 	if s.doc == nil {
