@@ -6,19 +6,17 @@ import (
 	"maps"
 	"slices"
 
-	bolt "go.etcd.io/bbolt"
-
 	"theloop/record"
 	"theloop/workitem"
 )
 
 // readAll copies everything there is of an item, its index entries included.
-func readAll(tx *bolt.Tx, key string) rawRecord {
-	raw := readItem(tx, key)
-	raw.comments = readComments(tx, key)
-	c := tx.Bucket([]byte(openBucket)).Cursor()
-	for k, _ := c.Seek([]byte(key)); itemOf(k) == key; k, _ = c.Next() {
-		raw.open = append(raw.open, string(k))
+func readAll(rows *tapes, key []byte) rawRecord {
+	raw := readItem(rows, key)
+	raw.comments = readComments(rows, raw.key)
+	c := &rows.open
+	for c.to([]byte(raw.key)); itemOf(c.key) == raw.key; c.next() {
+		raw.open = append(raw.open, string(c.key))
 	}
 	return raw
 }

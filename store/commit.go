@@ -123,9 +123,10 @@ func (l *Ledger) records(ctx context.Context, keys ...string) ([]record.Record, 
 	known := make([]bool, len(keys))
 	err := l.view(ctx, func(tx *bolt.Tx) error {
 		for i, key := range keys {
-			raw[i] = readItem(tx, key)
+			rows := newTapes(tx)
+			raw[i] = readItem(rows, []byte(key))
 			if threads[i], known[i] = l.recent.get(key, raw[i].item); !known[i] {
-				raw[i].comments = readComments(tx, key)
+				raw[i].comments = readComments(rows, key)
 			}
 		}
 		return nil

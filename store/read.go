@@ -130,8 +130,9 @@ func (l *Ledger) Items(ctx context.Context) iter.Seq2[record.Record, error] {
 func (l *Ledger) Linked(ctx context.Context, target workitem.Ref) ([]workitem.Ref, error) {
 	var raws []rawRecord
 	err := l.view(ctx, func(tx *bolt.Tx) error {
+		rows := newTapes(tx)
 		return tx.Bucket([]byte(linksBucket)).ForEach(func(k, _ []byte) error {
-			raws = append(raws, readItem(tx, string(k)))
+			raws = append(raws, readItem(rows, k))
 			return nil
 		})
 	})

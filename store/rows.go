@@ -5,8 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 
-	bolt "go.etcd.io/bbolt"
-
 	"theloop/record"
 )
 
@@ -26,21 +24,17 @@ type rawComment struct {
 }
 
 // readComments copies the comment rows of an item.
-func readComments(tx *bolt.Tx, key string) (rows []rawComment) {
-	prefix := []byte(key + sep)
-	c := tx.Bucket([]byte(commentsBucket)).Cursor()
-	for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-		rows = append(rows, rawComment{string(k), bytes.Clone(v)})
+func readComments(rows *tapes, key string) (comments []rawComment) {
+	prefix, c := []byte(key+sep), &rows.comments
+	for c.to(prefix); bytes.HasPrefix(c.key, prefix); c.next() {
+		comments = append(comments, rawComment{string(c.key), bytes.Clone(c.value)})
 	}
-	return rows
+	return comments
 }
 
 // readItem copies the rows of an item but for its comments.
-func readItem(tx *bolt.Tx, key string) rawRecord {
-	get := func(bucket string) []byte {
-		return bytes.Clone(tx.Bucket([]byte(bucket)).Get([]byte(key)))
-	}
-	return rawRecord{key: key, item: get(itemsBucket), session: get(sessionsBucket), link: get(linksBucket)}
+func readItem(rows *tapes, key []byte) rawRecord {
+	return rawRecord{key: string(key), item: rows.items.at(key), session: rows.sessions.at(key), link: rows.links.at(key)}
 }
 
 // decode returns the record that the rows are, the zero Record when there are

@@ -50,9 +50,12 @@ const (
 func commentKey(item, comment string) string { return item + sep + comment }
 
 // itemOf returns the item key at the front of a row's key.
-func itemOf(key []byte) string {
+func itemOf(key []byte) string { return string(itemIn(key)) }
+
+// itemIn is itemOf without a copy.
+func itemIn(key []byte) []byte {
 	item, _, _ := bytes.Cut(key, []byte(sep))
-	return string(item)
+	return item
 }
 
 // commentOf returns the comment id behind the item key; ok is false for a key

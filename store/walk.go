@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"iter"
 
@@ -13,17 +14,17 @@ const (
 	pageBytes = 4 << 20
 )
 
-// reader copies what it is asked for of one item.
-type reader func(tx *bolt.Tx, key string) rawRecord
+// reader copies what it is asked for of one item. It is asked in key order.
+type reader func(rows *tapes, key []byte) rawRecord
 
 // walk yields what read copies of every item that has a row in one of the
 // buckets, in key order and page by page. An error is the last thing it yields.
 func (l *Ledger) walk(ctx context.Context, read reader, in ...string) iter.Seq2[rawRecord, error] {
 	return func(yield func(rawRecord, error) bool) {
-		for from, more := "", true; more; {
-			var page []rawRecord
+		page := make([]rawRecord, 0, pageItems)
+		for from, more := []byte(nil), true; more; {
 			err := l.view(ctx, func(tx *bolt.Tx) error {
-				page, from, more = readPage(tx, read, in, from)
+				page, from, more = readPage(tx, page[:0], read, in, from)
 				return nil
 			})
 			if err != nil {
@@ -39,32 +40,41 @@ func (l *Ledger) walk(ctx context.Context, read reader, in ...string) iter.Seq2[
 	}
 }
 
-// readPage copies items from a key on; more is false when it reached the end,
-// else the next page begins at then.
-func readPage(tx *bolt.Tx, read reader, in []string, from string) (page []rawRecord, then string, more bool) {
+// readPage appends items from a key on to page; more is false when it reached the
+// end, else the next page begins at then.
+func readPage(tx *bolt.Tx, page []rawRecord, read reader, in []string, from []byte) (_ []rawRecord, then []byte, more bool) {
+	rows := newTapes(tx)
+	walked := make([]*tape, len(in))
+	for i, bucket := range in {
+		walked[i] = rows.of(bucket)
+	}
+	then = from
 	for size := 0; len(page) < pageItems && size < pageBytes; {
-		key, ok := nextItem(tx, in, from)
-		if !ok {
-			return page, from, false
+		key := nextItem(walked, then)
+		if key == nil {
+			return page, nil, false
 		}
-		raw := read(tx, key)
+		raw := read(rows, key)
 		page = append(page, raw)
 		size += raw.size()
-		from = key + next
+		then = append(append(then[:0], raw.key...), next...)
 	}
-	return page, from, true
+	return page, then, true
 }
 
 // nextItem returns the first item at or behind a key that has a row in one of
-// the buckets.
-func nextItem(tx *bolt.Tx, in []string, from string) (key string, ok bool) {
-	for _, bucket := range in {
-		k, _ := tx.Bucket([]byte(bucket)).Cursor().Seek([]byte(from))
-		if item := itemOf(k); k != nil && (!ok || item < key) {
-			key, ok = item, true
+// the buckets, and nil when none has.
+func nextItem(in []*tape, from []byte) (item []byte) {
+	for _, t := range in {
+		t.to(from)
+		if t.key == nil {
+			continue
+		}
+		if key := itemIn(t.key); item == nil || bytes.Compare(key, item) < 0 {
+			item = key
 		}
 	}
-	return key, ok
+	return item
 }
 
 // size is how many bytes were copied.
