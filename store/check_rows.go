@@ -100,8 +100,7 @@ func (raw rawRecord) checkComments(rec record.Record, add addFunc) {
 	ids := make(map[string]string, len(raw.comments)) // id in the key by id in the value
 	for _, c := range raw.comments {
 		id, _ := commentOf(c.key)
-		var row record.Comment
-		_ = decodeRow(commentsBucket, c.key, c.value, &row)
+		row, _ := c.decode()
 		ids[row.ID] = id
 		if row.ID != id {
 			add(commentsBucket, c.key, "it is the row of comment %q", row.ID)

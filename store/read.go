@@ -64,10 +64,14 @@ func (l *Ledger) openItems(ctx context.Context, want func(*bolt.Cursor, string) 
 // row cannot be read: an item must not drop out for that.
 func refOf(key string, value []byte) (workitem.Ref, error) {
 	var item struct{ Ref string }
-	if json.Unmarshal(value, &item) == nil {
-		if ref, err := workitem.ParseRef(item.Ref); err == nil && ref.Key() == key {
-			return ref, nil
-		}
+	_ = json.Unmarshal(value, &item) // what is not read is no ref
+	return refNamed(key, item.Ref)
+}
+
+// refNamed is refOf for a row that is decoded.
+func refNamed(key, text string) (workitem.Ref, error) {
+	if ref, err := workitem.ParseRef(text); err == nil && ref.Key() == key {
+		return ref, nil
 	}
 	ref, err := workitem.ParseRef(key)
 	if err != nil {
@@ -96,14 +100,14 @@ func (l *Ledger) Known(ctx context.Context, source string) ([]workitem.Ref, erro
 }
 
 func (raw rawRecord) knownFrom(source string) (ref workitem.Ref, known bool, err error) {
-	var item record.Item
-	if err := decodeRow(itemsBucket, raw.key, raw.item, &item); err != nil {
+	item, err := raw.decodeItem()
+	if err != nil {
 		return workitem.Ref{}, false, err
 	}
 	if item.Source != source || item.Sealed() {
 		return workitem.Ref{}, false, nil
 	}
-	ref, err = refOf(raw.key, raw.item)
+	ref, err = refNamed(raw.key, item.Ref)
 	return ref, err == nil, err
 }
 

@@ -40,14 +40,15 @@ func readItem(rows *tapes, key []byte) rawRecord {
 // decode returns the record that the rows are, the zero Record when there are
 // none.
 func (raw rawRecord) decode() (record.Record, error) {
-	var rec record.Record
-	if err := decodeRow(itemsBucket, raw.key, raw.item, &rec.Item); err != nil {
+	item, err := raw.decodeItem()
+	if err != nil {
 		return record.Record{}, err
 	}
-	if err := decodeRow(sessionsBucket, raw.key, raw.session, &rec.Session); err != nil {
+	rec := record.Record{Item: item}
+	if rec.Session, err = raw.decodeSession(); err != nil {
 		return record.Record{}, err
 	}
-	if err := decodeRow(linksBucket, raw.key, raw.link, &rec.Link); err != nil {
+	if rec.Link, err = raw.decodeLink(); err != nil {
 		return record.Record{}, err
 	}
 	if len(raw.comments) == 0 {
@@ -55,12 +56,57 @@ func (raw rawRecord) decode() (record.Record, error) {
 	}
 	comments := make([]record.Comment, len(raw.comments))
 	for i, c := range raw.comments {
-		if err := decodeRow(commentsBucket, c.key, c.value, &comments[i]); err != nil {
+		if comments[i], err = c.decode(); err != nil {
 			return record.Record{}, err
 		}
 	}
 	rec.Comments = record.NewThread(comments)
 	return rec, nil
+}
+
+// decodeItem returns the zero Item when there is no row.
+func (raw rawRecord) decodeItem() (record.Item, error) {
+	if raw.item == nil {
+		return record.Item{}, nil
+	}
+	if item, ok := plainItem(raw.item); ok {
+		return item, nil
+	}
+	var item record.Item
+	err := decodeRow(itemsBucket, raw.key, raw.item, &item)
+	return item, err
+}
+
+// decodeSession returns nil when there is no row.
+func (raw rawRecord) decodeSession() (*record.Session, error) {
+	if raw.session == nil {
+		return nil, nil
+	}
+	if session, ok := plainSession(raw.session); ok {
+		return &session, nil
+	}
+	var session *record.Session
+	err := decodeRow(sessionsBucket, raw.key, raw.session, &session)
+	return session, err
+}
+
+// decodeLink returns nil when there is no row.
+func (raw rawRecord) decodeLink() (*record.Link, error) {
+	if raw.link == nil {
+		return nil, nil
+	}
+	var link *record.Link
+	err := decodeRow(linksBucket, raw.key, raw.link, &link)
+	return link, err
+}
+
+func (c rawComment) decode() (record.Comment, error) {
+	if row, ok := plainComment(c.value); ok {
+		return row, nil
+	}
+	var row record.Comment
+	err := decodeRow(commentsBucket, c.key, c.value, &row)
+	return row, err
 }
 
 // decodeRow reads one value into to; a row that is not there leaves it as it is.
