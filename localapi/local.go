@@ -97,7 +97,32 @@ func (l Local) Item(ctx context.Context, ref workitem.Ref) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	return Describe(rec, polled, l.Host), nil
+	doc := Describe(rec, polled, l.Host)
+	doc.Target, doc.Lapsed = l.bound(ctx, rec)
+	return doc, nil
+}
+
+// byHand is the source of a link that a person made.
+const byHand = "link-pr"
+
+// bound returns where what is said on a pull request goes, or the target that was
+// recorded and takes nothing more: then the pull request stands for itself (P3). A
+// target that cannot be read is told of at its own turn.
+func (l Local) bound(ctx context.Context, rec record.Record) (to, lapsed *string) {
+	to = target(rec)
+	if to == nil || rec.Item.Ended() {
+		return to, nil // its last words go to whatever has a session still (P8)
+	}
+	ref, err := workitem.ParseRef(*to)
+	own := rec.Session.Here(l.Host) && rec.Session.Open() && rec.Link.Source != byHand
+	if err != nil || own || rec.Item.Ref == *to {
+		return nil, nil
+	}
+	of, err := l.Ledger.Record(ctx, ref)
+	if err == nil && (!of.Item.Known() || of.Item.Ended()) {
+		return nil, to
+	}
+	return to, nil
 }
 
 func (l Local) unknown(ctx context.Context, ref workitem.Ref) error {
@@ -130,7 +155,9 @@ func (l Local) Items(ctx context.Context, f func(Summary) error) error {
 			bad.add(err)
 			continue // the walk ends by itself where it cannot go on
 		}
-		if err := f(Summarize(rec, l.Host)); err != nil {
+		s := Summarize(rec, l.Host)
+		s.Target, _ = l.bound(ctx, rec)
+		if err := f(s); err != nil {
 			return err
 		}
 	}

@@ -30,23 +30,25 @@ func (t *Time) UnmarshalJSON(data []byte) error {
 
 // Item is everything about one work item, as `ledger inspect` answers it.
 type Item struct {
-	Ref          string          `json:"ref"`
-	URL          string          `json:"url"`
-	Kind         string          `json:"kind"`
-	Title        string          `json:"title"`
-	Author       string          `json:"author"`
-	State        string          `json:"state"`
-	UpdatedAt    Time            `json:"updatedAt"`
-	FirstSeenAt  Time            `json:"firstSeenAt"`
-	LastPolledAt Time            `json:"lastPolledAt"`
-	OffListAt    Time            `json:"offListAt"`
-	EndedAt      Time            `json:"endedAt"`
-	Control      *Control        `json:"control"`
-	Spawn        Spawn           `json:"spawn"`
-	Session      *Session        `json:"session"`
-	Target       *string         `json:"target"`
-	Comments     []Comment       `json:"comments"`
-	Graph        json.RawMessage `json:"graph"`
+	Ref          string   `json:"ref"`
+	URL          string   `json:"url"`
+	Kind         string   `json:"kind"`
+	Title        string   `json:"title"`
+	Author       string   `json:"author"`
+	State        string   `json:"state"`
+	UpdatedAt    Time     `json:"updatedAt"`
+	FirstSeenAt  Time     `json:"firstSeenAt"`
+	LastPolledAt Time     `json:"lastPolledAt"`
+	OffListAt    Time     `json:"offListAt"`
+	EndedAt      Time     `json:"endedAt"`
+	Control      *Control `json:"control"`
+	Spawn        Spawn    `json:"spawn"`
+	Session      *Session `json:"session"`
+	Target       *string  `json:"target"`
+	// Lapsed is the target that was recorded, when that takes nothing more.
+	Lapsed   *string         `json:"lapsedTarget,omitempty"`
+	Comments []Comment       `json:"comments"`
+	Graph    json.RawMessage `json:"graph"`
 }
 
 // Control is the last command recorded for an item.

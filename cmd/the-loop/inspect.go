@@ -81,10 +81,13 @@ func writtenWords(now, at time.Time) string {
 
 // targetWords say where the comments of a pull request go (P3).
 func targetWords(doc localapi.Item) string {
-	if doc.Target == nil {
-		return ""
+	switch {
+	case doc.Lapsed != nil:
+		return *doc.Lapsed + " takes nothing more: what is said on this is for itself"
+	case doc.Target != nil:
+		return *doc.Target
 	}
-	return *doc.Target
+	return ""
 }
 
 func controlWords(doc localapi.Item, v inspectView) string {
