@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"syscall"
 	"time"
 )
 
@@ -21,7 +22,10 @@ var (
 )
 
 // readFile reads a regular file of a bounded size, and says when it was written.
-// Nothing else is opened: a pipe would wait for somebody to write.
+// Opening a pipe would wait for somebody to write, and a device can be anything:
+// neither is opened, and what took the file's place meanwhile is not waited for. Of
+// a file no more is read than it says that it holds: some of the kernel's, which
+// hold nothing, never come to an end.
 func readFile(path string, most int64) (data []byte, modified time.Time, err error) {
 	info, err := os.Stat(path)
 	switch {
@@ -34,30 +38,23 @@ func readFile(path string, most int64) (data []byte, modified time.Time, err err
 	case info.Size() > most:
 		return nil, time.Time{}, errLate
 	}
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	defer f.Close()
-	data, err = readAll(f, info.Size())
-	return data, info.ModTime(), err
-}
-
-// readAll reads what is not much more than size bytes in one go.
-func readAll(r io.Reader, size int64) ([]byte, error) {
-	data := make([]byte, size+1)
-	n, err := io.ReadFull(r, data)
-	if err != nil {
-		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			err = nil
-		}
-		return data[:n:n], err
+	if info, err = f.Stat(); err != nil {
+		return nil, time.Time{}, err
 	}
-	rest, err := io.ReadAll(io.LimitReader(r, maxFile)) // it has grown since
-	if data = append(data, rest...); err == nil && len(data) > maxFile {
-		err = errLarge
+	if !info.Mode().IsRegular() {
+		return nil, time.Time{}, errNoFile
 	}
-	return data, err
+	data = make([]byte, min(info.Size(), maxFile))
+	n, err := io.ReadFull(f, data)
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil // it has shrunk since
+	}
+	return data[:n:n], info.ModTime(), err
 }
 
 // plainError is an error without the path that stands beside it.

@@ -46,6 +46,9 @@ const (
 
 const pollStateName = "poll-state.json"
 
+// heartbeatName is the heartbeat that stands in a state root.
+const heartbeatName = "poll-status.json"
+
 // place is one folder, or for polls one file, that is read.
 type place struct {
 	kind kind
@@ -257,7 +260,9 @@ func isMissing(err error) bool {
 }
 
 // isRecordName leaves out what is written beside records: the index, files that
-// are being written, hidden ones, and the poll state that has a place of its own.
+// are being written, hidden ones, the heartbeat, and the poll state that has a place of
+// its own.
 func isRecordName(name string) bool {
-	return strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") && name != indexName && name != pollStateName
+	return strings.HasSuffix(name, ".json") && !strings.HasPrefix(name, ".") &&
+		name != indexName && name != pollStateName && name != heartbeatName
 }
