@@ -84,7 +84,7 @@ func (s *service) warnNewer(imported time.Time) {
 	if err != nil || len(files) == 0 {
 		return // what cannot be looked at is for the import to say
 	}
-	s.o.Log.Warn(fmt.Sprintf("%s of an earlier release changed after the import %s (the first is %s): it ran again; "+
+	s.o.Log.Warn(fmt.Sprintf("%s of an earlier release changed after the last import or export here, %s (the first is %s): it ran again; "+
 		"'the-loop migrate import-json --dry-run' shows what differs",
 		view.Count(len(files), "record", "records"), view.Age(s.o.Now(), imported), files[0]))
 }

@@ -123,8 +123,9 @@ func decodeRows[T any](rows []row) (values []T, bad error) {
 	return values, bad
 }
 
-// FinishImport notes that records of earlier releases were imported: from then
-// on the ledger has a history although no cycle was run on it.
+// FinishImport notes that records of earlier releases were imported, or written from
+// this ledger in their place: from then on the ledger has a history although no cycle
+// was run on it, and only what is written later is news.
 func (l *Ledger) FinishImport(ctx context.Context, at time.Time) error {
 	if err := l.mayWrite(); err != nil {
 		return err
@@ -134,7 +135,8 @@ func (l *Ledger) FinishImport(ctx context.Context, at time.Time) error {
 	return l.write(ctx, []row{{metaBucket, metaImported, []byte(at.UTC().Format(time.RFC3339Nano))}})
 }
 
-// ImportedAt returns when the last import finished, the zero time when none did.
+// ImportedAt returns when the last import, or export in place, finished; the zero time
+// when none did.
 func (l *Ledger) ImportedAt(ctx context.Context) (time.Time, error) {
 	var text string
 	err := l.view(ctx, func(tx *bolt.Tx) error {

@@ -127,11 +127,17 @@ func (c *exportCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	}
 	var out migrate.Exported
 	bar := d.progress()
-	err = d.offline(ctx, at.root, "migrate export-json", false, func(l *store.Ledger) (err error) {
-		out, err = migrate.Export(ctx, migrate.ExportOptions{
-			Ledger: l, To: to, Sessions: c.Sessions, Force: c.Force, Progress: bar.tell,
-		})
-		return err
+	err = d.offline(ctx, at.root, "migrate export-json", false, func(l *store.Ledger) error {
+		export := func() (err error) {
+			out, err = migrate.Export(ctx, migrate.ExportOptions{
+				Ledger: l, To: to, Sessions: c.Sessions, Force: c.Force, Progress: bar.tell,
+			})
+			return err
+		}
+		if sameFolder(to, at.root) {
+			return migrate.InStep(ctx, l, at.places, d.now, export)
+		}
+		return export()
 	})
 	bar.end()
 	if err != nil {

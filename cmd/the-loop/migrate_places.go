@@ -22,6 +22,16 @@ func firstOf(a, b string) string {
 	return b
 }
 
+// sameFolder reports whether two paths lead to one folder.
+func sameFolder(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	two, err := os.Stat(b)
+	return err == nil && os.SameFile(one, two)
+}
+
 // offline runs f on the ledger while no poller has it: with the run lock, or
 // read-only without it, where a ledger that is missing is none.
 func (d *deps) offline(ctx context.Context, root, command string, readOnly bool, f func(*store.Ledger) error) (err error) {
