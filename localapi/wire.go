@@ -11,12 +11,15 @@ import (
 // is none.
 type Time struct{ time.Time }
 
+// timeForm is how a moment is written, with its quotes.
+const timeForm = `"` + time.RFC3339 + `"`
+
 // MarshalJSON writes the time in whole seconds, or null.
 func (t Time) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
 		return []byte("null"), nil
 	}
-	return json.Marshal(t.UTC().Format(time.RFC3339))
+	return t.UTC().AppendFormat(make([]byte, 0, len(timeForm)), timeForm), nil
 }
 
 // UnmarshalJSON reads what MarshalJSON wrote.

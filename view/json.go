@@ -5,10 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"strings"
-	"unicode/utf8"
-
-	"theloop/escape"
 )
 
 // jsonIndent makes the one document readable without a tool.
@@ -19,44 +15,66 @@ const jsonIndent = "  "
 // they are. The characters that [escape.Line] escapes stand in it as \u sequences, so
 // that the text is safe to look at and still decodes to exactly what v held
 // (A8); only bytes that are not UTF-8 are lost, as \ufffd.
-func JSON(v any) ([]byte, error) { return indented(v, "") }
+func JSON(v any) ([]byte, error) {
+	doc, err := newDocuments("").append(nil, v)
+	if err != nil {
+		return nil, err
+	}
+	return append(doc, '\n'), nil
+}
 
-// indented is [JSON] for a value within a document, each line but the first behind
-// a prefix.
-func indented(v any, prefix string) ([]byte, error) {
-	var doc bytes.Buffer
-	enc := json.NewEncoder(&doc)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, jsonIndent)
-	if err := enc.Encode(v); err != nil {
+// documents encodes values one after the other.
+type documents struct {
+	prefix string
+	// compact is what enc makes of a value.
+	compact bytes.Buffer
+	enc     *json.Encoder
+}
+
+// newDocuments begins each line of a value but the first with a prefix.
+func newDocuments(prefix string) *documents {
+	d := &documents{prefix: prefix}
+	d.enc = json.NewEncoder(&d.compact)
+	d.enc.SetEscapeHTML(false)
+	return d
+}
+
+// append appends one document, without a line feed behind it.
+func (d *documents) append(to []byte, v any) ([]byte, error) {
+	d.compact.Reset()
+	if err := d.enc.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode JSON: %w", err)
 	}
-	return escapeJSON(doc.Bytes()), nil
+	return appendIndented(to, bytes.TrimSuffix(d.compact.Bytes(), []byte("\n")), d.prefix), nil
 }
 
 // List writes one document, an array, while its values come. The text is the one
 // that [JSON] makes of a slice of them. A list that is not ended is no document:
 // whoever reads it sees that it was cut.
 type List struct {
-	to io.Writer
-	n  int
+	to   io.Writer
+	n    int
+	docs *documents
+	// text is room for one value.
+	text []byte
 }
 
 // NewList begins an array on an output.
-func NewList(to io.Writer) *List { return &List{to: to} }
+func NewList(to io.Writer) *List { return &List{to: to, docs: newDocuments(jsonIndent)} }
 
 // Add writes one value.
 func (l *List) Add(v any) error {
-	doc, err := indented(v, jsonIndent)
-	if err != nil {
-		return err
-	}
 	before := ",\n"
 	if l.n == 0 {
 		before = "[\n"
 	}
+	text, err := l.docs.append(append(append(l.text[:0], before...), jsonIndent...), v)
+	if err != nil {
+		return err
+	}
 	l.n++
-	_, err = io.WriteString(l.to, before+jsonIndent+strings.TrimSuffix(string(doc), "\n"))
+	l.text = text
+	_, err = l.to.Write(text)
 	return err
 }
 
@@ -68,24 +86,4 @@ func (l *List) End() error {
 	}
 	_, err := io.WriteString(l.to, end)
 	return err
-}
-
-// escapeJSON rewrites the hidden characters of an encoded document. Outside of
-// strings JSON is ASCII, and inside of them the encoder has already escaped
-// what is below a space, so that line feeds are the document's own.
-func escapeJSON(doc []byte) []byte {
-	out := make([]byte, 0, len(doc))
-	for i := 0; i < len(doc); {
-		r, size := utf8.DecodeRune(doc[i:])
-		switch {
-		case r == utf8.RuneError && size == 1:
-			out = escape.AppendJSON(out, r)
-		case r == '\n' || !escape.Hidden(r):
-			out = append(out, doc[i:i+size]...)
-		default:
-			out = escape.AppendJSON(out, r)
-		}
-		i += size
-	}
-	return out
 }

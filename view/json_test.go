@@ -1,6 +1,7 @@
 package view_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"strings"
@@ -41,6 +42,31 @@ func TestJSONIsSafeAndExact(t *testing.T) {
 			if utf8.ValidString(key) && utf8.ValidString(value) && back[key] != value {
 				t.Fatalf("%q came back as %q", value, back[key])
 			}
+		}
+	})
+}
+
+// A document looks as encoding/json makes one, whatever is in it.
+func TestJSONIsIndentedAsUsual(t *testing.T) {
+	texts := rapid.StringOf(rapid.RuneFrom([]rune("a{}[],:\"\\ <é漢")))
+	leaf := rapid.OneOf(rapid.Map(texts, func(s string) any { return s }), rapid.Map(rapid.Float64(), func(f float64) any { return f }),
+		rapid.SampledFrom([]any{nil, true, 0, []any{}, map[string]any{}, json.RawMessage(`[ {"a" : [ ] , "b":{ } } ]`)}))
+	value := leaf
+	for range 3 {
+		value = rapid.OneOf(leaf, rapid.Map(rapid.SliceOfN(value, 0, 3), func(v []any) any { return v }),
+			rapid.Map(rapid.MapOfN(texts, value, 0, 3), func(v map[string]any) any { return v }))
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		v := value.Draw(t, "value")
+		var want bytes.Buffer
+		enc := json.NewEncoder(&want)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		if err := enc.Encode(v); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := view.JSON(v); err != nil || string(got) != want.String() {
+			t.Fatalf("got %s, %v\nwant %s", got, err, want.String())
 		}
 	})
 }
