@@ -45,7 +45,7 @@ func (s situation) reordered(random *rand.Rand) situation {
 		if rows[i].InHand() {
 			s.facts.Held[rows[i].DeliveryID] = true
 		}
-		s.facts.Noticed[rows[i].ID] = i%3 == 0
+		s.facts.Noticed[noticeID(s.rec, rows[i].ID)] = i%3 == 0
 	}
 	mixed := make([]record.Comment, len(rows))
 	for to, from := range random.Perm(len(rows)) {

@@ -24,23 +24,33 @@ func (d *decider) notices() bool {
 }
 
 func (d *decider) notice(comment string) {
-	if !d.f.Noticed[comment] && !d.f.Gone {
-		d.effect(Effect{Kind: DoNotice, ID: "notice " + comment, Comment: workitem.Comment{ID: comment}})
+	id := noticeID(d.rec(), comment)
+	if !d.f.Noticed[id] && !d.f.Gone {
+		d.effect(Effect{Kind: DoNotice, ID: id, Comment: workitem.Comment{ID: comment}})
 	}
+}
+
+// noticeID names a notice: by its comment or, of the spawn, by the last attempt,
+// since a spawn may be given up more than once in a run (B6).
+func noticeID(rec record.Record, comment string) string {
+	if comment == "" {
+		comment = rec.Item.Spawn.DeliveryID
+	}
+	return "notice " + comment
 }
 
 // owesNotice says that a notice of an item is owed and was not tried in this
 // run.
 func (p *Poller) owesNotice(rec record.Record) bool {
 	tried := p.noticed[refKey(rec)]
-	if rec.Item.Spawn.Notice == record.NoticeOwed && !tried[""] {
+	if rec.Item.Spawn.Notice == record.NoticeOwed && !tried[noticeID(rec, "")] {
 		return true
 	}
 	if rec.Item.Counts.GaveUp+rec.Item.Counts.Settled == 0 {
 		return false
 	}
 	for _, row := range rec.Comments.All() {
-		if row.Notice == record.NoticeOwed && !tried[row.ID] {
+		if row.Notice == record.NoticeOwed && !tried[noticeID(rec, row.ID)] {
 			return true
 		}
 	}
@@ -61,5 +71,5 @@ func (p *Poller) triedNotice(e Effect) {
 	if p.noticed[key] == nil {
 		p.noticed[key] = map[string]bool{}
 	}
-	p.noticed[key][e.Comment.ID] = true
+	p.noticed[key][e.ID] = true
 }

@@ -47,7 +47,7 @@ type Poller struct {
 	// occupied holds the items whose session's name is somebody else's, so that
 	// this is said once.
 	occupied map[string]bool
-	// noticed holds, by item, the comments whose notice was tried in this run (B3).
+	// noticed holds, by item, the notices that were tried in this run (B3).
 	noticed map[string]map[string]bool
 	// moved and forks hold what was said once of sources and of pull requests.
 	moved map[workitem.MovedError]bool

@@ -347,3 +347,25 @@ func TestAnOwedNoticeIsAskedForOnceARun(t *testing.T) {
 		w.restart("again", "v1.0.0")
 	}
 }
+
+// B3, B6: a spawn that is given up a second time in one run has a notice of its
+// own, although the first one was asked for.
+func TestEachGiveUpOfASpawnIsNoticed(t *testing.T) {
+	w := newWorld(t)
+	ref := w.open(1, "octocat")
+	want := []string{}
+	for range 2 {
+		w.say(ref, "octocat", "the-loop start")
+		for range 3 {
+			w.cycle()
+			w.take()
+			w.change(ref, record.Start{On: record.OnNewPane, Until: w.now}, record.Fail{MayRepeat: true})
+		}
+		w.cycle()
+		w.quietCycle()
+		if want = append(want, ref.String()+" "); !slices.Equal(w.notices, want) {
+			t.Fatalf("asked for %q, want %q", w.notices, want)
+		}
+		w.change(ref, record.PostNotice{})
+	}
+}

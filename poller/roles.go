@@ -101,7 +101,7 @@ type Facts struct {
 	// Listed is the tracker's clock when the listing that holds the item began;
 	// zero when there was none, or when no care is needed.
 	Listed time.Time
-	// Noticed are the comments (empty for the spawn) whose notice was asked for in
+	// Noticed are the notices, by the id of their effect, that were asked for in
 	// this run: each is tried once (B3).
 	Noticed map[string]bool
 	// Gone says that the item is proved to exist no more: nothing can be posted.
