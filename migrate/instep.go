@@ -3,6 +3,7 @@ package migrate
 import (
 	"context"
 	"fmt"
+	"os"
 	"time"
 )
 
@@ -49,8 +50,8 @@ func written(p Places, since time.Time) (map[string]time.Time, error) {
 	found, _, err := scan(p)
 	times := map[string]time.Time{}
 	for _, s := range found {
-		if s.modified.After(since) {
-			times[s.path] = s.modified
+		if info, err := os.Stat(s.path()); err == nil && info.ModTime().After(since) {
+			times[s.path()] = info.ModTime()
 		}
 	}
 	return times, err
