@@ -6,9 +6,6 @@ import (
 	"theloop/escape"
 )
 
-// lineRoom is what most lines take, with colours, so that they are made in one piece.
-const lineRoom = 256
-
 // layout is how the rows of one table are shown: in columns of these widths, or
 // each as a block.
 type layout struct {
@@ -44,11 +41,14 @@ func titles(columns []Column) []Cell {
 	return row
 }
 
-// cleanRow copies a row, safe and exactly as long as the list of columns.
-func cleanRow(columns []Column, row []Cell) []Cell {
-	cells := make([]Cell, len(columns))
-	for i := range min(len(row), len(cells)) {
-		cells[i] = Cell{Text: escape.Line(row[i].Text), Tone: row[i].Tone}
+// appendClean appends a row to cells, safe and exactly as long as the list of columns.
+func appendClean(cells []Cell, columns []Column, row []Cell) []Cell {
+	for i := range columns {
+		var cell Cell
+		if i < len(row) {
+			cell = Cell{Text: escape.Line(row[i].Text), Tone: row[i].Tone}
+		}
+		cells = append(cells, cell)
 	}
 	return cells
 }
@@ -60,21 +60,21 @@ func widen(widths []int, row []Cell) {
 	}
 }
 
-// head is the line of titles; blocks have none.
-func (l layout) head(style Style) string {
+// head appends the line of titles; blocks have none.
+func (l layout) head(to []byte, style Style) []byte {
 	if l.blocks {
-		return ""
+		return to
 	}
-	return l.line(style, titles(l.columns), l.widths)
+	return l.line(to, style, titles(l.columns), l.widths)
 }
 
-// row is the nth row, from 0, which is clean.
-func (l layout) row(style Style, n int, row []Cell) string {
+// row appends the nth row, from 0, which is clean.
+func (l layout) row(to []byte, style Style, n int, row []Cell) []byte {
 	if l.blocks {
-		return l.parted(n, l.block(style, row))
+		return append(to, l.parted(n, l.block(style, row))...)
 	}
 	if l.width <= 0 {
-		return l.line(style, row, l.widths)
+		return l.line(to, style, row, l.widths)
 	}
 	widths := l.widths
 	for i, c := range l.columns {
@@ -84,9 +84,9 @@ func (l layout) row(style Style, n int, row []Cell) string {
 		}
 	}
 	if widths == nil {
-		return l.block(style, row)
+		return append(to, l.block(style, row)...)
 	}
-	return l.line(style, row, widths)
+	return l.line(to, style, row, widths)
 }
 
 // stretched are widths for one row that has more in it than those that decided the
@@ -101,10 +101,8 @@ func (l layout) stretched(row []Cell) []int {
 	return widths
 }
 
-// line writes one row with each column as wide as widths says.
-func (l layout) line(style Style, row []Cell, widths []int) string {
-	var b strings.Builder
-	b.Grow(lineRoom)
+// line appends one row with each column as wide as widths says.
+func (l layout) line(to []byte, style Style, row []Cell, widths []int) []byte {
 	// Blanks are owed until something stands behind them, so that no line ends in
 	// any.
 	owed := 0
@@ -122,12 +120,13 @@ func (l layout) line(style Style, row []Cell, widths []int) string {
 		if l.columns[i].Right {
 			before, after = blank, 0
 		}
-		b.WriteString(pad(owed + before))
-		b.WriteString(style.Paint(cell.Tone, text))
+		for range owed + before {
+			to = append(to, ' ')
+		}
+		to = style.paint(to, cell.Tone, text)
 		owed = after + len(gap)
 	}
-	b.WriteByte('\n')
-	return b.String()
+	return append(to, '\n')
 }
 
 // parted puts an empty line between two blocks.

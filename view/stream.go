@@ -19,6 +19,9 @@ type Stream struct {
 	first  [][]Cell // until the layout is known
 	layout *layout
 	shown  int
+	// clean and text are room for one row.
+	clean []Cell
+	text  []byte
 }
 
 // NewStream shows a table on an output. The width is as Render's.
@@ -29,11 +32,11 @@ func NewStream(to io.Writer, columns []Column, style Style, width int) *Stream {
 // Add shows a row, or keeps it until the layout is known. It returns the output's
 // error.
 func (s *Stream) Add(row ...Cell) error {
-	clean := cleanRow(s.cols, row)
 	if s.layout != nil {
-		return s.show(clean)
+		s.clean = appendClean(s.clean[:0], s.cols, row)
+		return s.show(s.clean)
 	}
-	if s.first = append(s.first, clean); len(s.first) < measuredRows {
+	if s.first = append(s.first, appendClean(nil, s.cols, row)); len(s.first) < measuredRows {
 		return nil
 	}
 	return s.begin()
@@ -51,7 +54,7 @@ func (s *Stream) End() (rows int, err error) {
 func (s *Stream) begin() error {
 	l := layOut(s.cols, s.first, s.width)
 	s.layout = &l
-	if _, err := io.WriteString(s.to, l.head(s.style)); err != nil {
+	if _, err := s.to.Write(l.head(nil, s.style)); err != nil {
 		return err
 	}
 	for _, row := range s.first {
@@ -64,7 +67,8 @@ func (s *Stream) begin() error {
 }
 
 func (s *Stream) show(row []Cell) error {
-	_, err := io.WriteString(s.to, s.layout.row(s.style, s.shown, row))
+	s.text = s.layout.row(s.text[:0], s.style, s.shown, row)
+	_, err := s.to.Write(s.text)
 	s.shown++
 	return err
 }

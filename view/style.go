@@ -32,11 +32,20 @@ func StyleFor(isTTY bool, noColor, term string) Style {
 // must not go through [escape.Line] or Paint again: its colour would be shown escaped.
 func (st Style) Paint(tone Tone, s string) string {
 	s = escape.Line(s)
-	code := tone.code()
-	if !st.Colour || code == "" || s == "" {
+	if !st.colours(tone, s) {
 		return s
 	}
-	return "\x1b[" + code + "m" + s + "\x1b[0m"
+	return string(st.paint(nil, tone, s))
+}
+
+func (st Style) colours(tone Tone, s string) bool { return st.Colour && tone.code() != "" && s != "" }
+
+// paint appends what Paint makes of a text that is safe.
+func (st Style) paint(to []byte, tone Tone, s string) []byte {
+	if !st.colours(tone, s) {
+		return append(to, s...)
+	}
+	return append(append(append(append(append(to, "\x1b["...), tone.code()...), 'm'), s...), "\x1b[0m"...)
 }
 
 // code is the SGR parameter of a tone; the sixteen basic colours follow the

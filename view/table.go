@@ -1,7 +1,5 @@
 package view
 
-import "strings"
-
 // narrow is the terminal width below which a table becomes one block per
 // record: with fewer columns cells are cut until none of them says anything.
 const narrow = 60
@@ -57,13 +55,12 @@ func (t Table) Render(style Style, width int) string {
 	}
 	rows := make([][]Cell, len(t.Rows))
 	for i, row := range t.Rows {
-		rows[i] = cleanRow(t.Columns, row)
+		rows[i] = appendClean(nil, t.Columns, row)
 	}
 	l := layOut(t.Columns, rows, width)
-	var b strings.Builder
-	b.WriteString(l.head(style))
+	text := l.head(nil, style)
 	for n, row := range rows {
-		b.WriteString(l.row(style, n, row))
+		text = l.row(text, style, n, row)
 	}
-	return b.String()
+	return string(text)
 }

@@ -17,7 +17,10 @@ const ellipsis = "…"
 // [escape.Line] has been through; a control character would count as one.
 func Width(s string) int {
 	n := 0
-	for _, r := range s {
+	for n < len(s) && ' ' <= s[n] && s[n] < 0x7f { // most texts are this plain to their end
+		n++
+	}
+	for _, r := range s[n:] {
 		n += runeWidth(r)
 	}
 	return n

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"time"
 
 	"theloop/localapi"
@@ -71,7 +72,12 @@ func (d *deps) rows(out io.Writer, f format, hosts []string, none string) *listR
 	v := listView{now: d.now(), width: d.width(), hosts: hosts}
 	columns := v.columns()
 	table := view.NewStream(out, titlesOf(columns), d.style(), v.width)
-	l.add = func(s localapi.Summary) error { l.n++; return table.Add(rowOf(v, columns, s)...) }
+	var row []view.Cell
+	l.add = func(s localapi.Summary) error {
+		l.n++
+		row = appendRow(row[:0], v, columns, s)
+		return table.Add(row...)
+	}
 	l.end = func() error {
 		rows, err := table.End()
 		if rows == 0 && err == nil {
@@ -133,7 +139,7 @@ func (v listView) columns() []listColumn {
 
 func counted(title string, of func(localapi.Summary) int) listColumn {
 	return listColumn{view.Column{Title: title, Right: true}, func(_ listView, s localapi.Summary) view.Cell {
-		return view.Cell{Text: fmt.Sprint(of(s))}
+		return view.Cell{Text: strconv.Itoa(of(s))}
 	}}
 }
 
@@ -141,10 +147,9 @@ func pendingOf(s localapi.Summary) int   { return s.Pending }
 func deliveredOf(s localapi.Summary) int { return s.Delivered }
 func gaveUpOf(s localapi.Summary) int    { return s.GaveUp }
 
-func rowOf(v listView, columns []listColumn, s localapi.Summary) []view.Cell {
-	row := make([]view.Cell, len(columns))
-	for i, c := range columns {
-		row[i] = c.cell(v, s)
+func appendRow(row []view.Cell, v listView, columns []listColumn, s localapi.Summary) []view.Cell {
+	for _, c := range columns {
+		row = append(row, c.cell(v, s))
 	}
 	return row
 }

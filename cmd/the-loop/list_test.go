@@ -103,7 +103,7 @@ func TestListForEveryWidth(t *testing.T) {
 	} {
 		v := listView{now: now, width: width, hosts: []string{"github.com"}}
 		table := view.Table{Columns: titlesOf(v.columns())}
-		table.Rows = append(table.Rows, rowOf(v, v.columns(), item))
+		table.Rows = append(table.Rows, appendRow(nil, v, v.columns(), item))
 		if got := table.Render(view.Style{}, width); squeezed(got) != squeezed(want) {
 			t.Errorf("%d columns:\n%s\nwant\n%s", width, got, want)
 		}
