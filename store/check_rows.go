@@ -26,16 +26,16 @@ func (raw rawRecord) problems() (found []Problem) {
 	add := func(bucket, key, format string, args ...any) {
 		found = append(found, Problem{bucket, key, fmt.Sprintf(format, args...)})
 	}
-	for _, part := range raw.parts() {
-		var bad *RowError
-		if _, err := part.decode(); errors.As(err, &bad) {
-			add(bad.Bucket, bad.Key, "%v", bad.Err)
+	rec, err := raw.decode()
+	if err != nil {
+		for _, part := range raw.parts() {
+			var bad *RowError
+			if _, err := part.decode(); errors.As(err, &bad) {
+				add(bad.Bucket, bad.Key, "%v", bad.Err)
+			}
 		}
-	}
-	if len(found) > 0 {
 		return found // the rest would only be what follows from it
 	}
-	rec, _ := raw.decode()
 	raw.checkItem(rec, add)
 	raw.checkComments(rec, add)
 	raw.checkIndex(rec, add)

