@@ -28,7 +28,7 @@ type Client struct {
 func NewClient(root string) *Client {
 	return &Client{root: root, http: &http.Client{Timeout: slowest + requestTime, Transport: &http.Transport{
 		DialContext:       func(ctx context.Context, _, _ string) (net.Conn, error) { return dial(ctx, root) },
-		DisableKeepAlives: true,
+		DisableKeepAlives: true, ReadBufferSize: streamed,
 	}}}
 }
 

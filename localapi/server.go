@@ -1,6 +1,7 @@
 package localapi
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -20,6 +21,8 @@ const (
 	requestTime  = 10 * time.Second
 	maxHeader    = 16 << 10
 	shutdownTime = 2 * time.Second
+	// streamed is how much of a list is handed over at a time.
+	streamed = 16 << 10
 )
 
 // Server answers on the control socket.
@@ -138,13 +141,15 @@ func item(w http.ResponseWriter, r *http.Request, local Local) {
 func items(w http.ResponseWriter, r *http.Request, local Local) {
 	patient(w) // many items are slower than one request may be
 	w.Header().Set("Content-Type", "application/x-ndjson")
-	enc := json.NewEncoder(rolling{w, http.NewResponseController(w)})
+	out := bufio.NewWriterSize(rolling{w, http.NewResponseController(w)}, streamed)
+	enc := json.NewEncoder(out)
 	err := local.Items(r.Context(), func(s Summary) error { return enc.Encode(line{Item: &s}) })
 	last := line{End: true}
 	if err != nil {
 		last = line{Error: err.Error()}
 	}
 	_ = enc.Encode(last)
+	_ = out.Flush() // who does not read it knows
 }
 
 // line is one line of the items' stream: an item, or how it ended.
