@@ -78,8 +78,8 @@ func (b builder) build(s *subject) wanted {
 		w.bytes += len(part)
 	}
 	if s.doc != nil {
-		form := recordForm(s.doc, recordDoc(w.rec, i.ReadAt))
-		w.rec.Item.Sections = kept{File: true, Form: form}.encode()
+		doc, sections := recordParts(w.rec, i.ReadAt)
+		w.rec.Item.Sections = kept{File: true, Form: recordForm(s.doc, doc, sections)}.encode()
 	}
 	if s.handle != nil && !b.noSessions {
 		row := b.session(s)

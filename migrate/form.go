@@ -35,6 +35,12 @@ func compareObjects(stood, written object) *form {
 	for key, value := range stood {
 		f.differs(key, compare(value, written[key]))
 	}
+	return f.absent(stood, written)
+}
+
+// absent takes in what would be written and did not stand. The form is nil then when
+// nothing differs.
+func (f *form) absent(stood, written object) *form {
 	for key, value := range written {
 		if _, both := stood[key]; !both {
 			f.differs(key, compare(nil, value))
@@ -43,7 +49,7 @@ func compareObjects(stood, written object) *form {
 	if f.Keys == nil {
 		return nil
 	}
-	return &f
+	return f
 }
 
 func (f *form) differs(key string, by *form) {
@@ -56,14 +62,32 @@ func (f *form) differs(key string, by *form) {
 	f.Keys[key] = by
 }
 
-// recordForm is the form of a record. A control section is one thing: another
-// command is written as it would be here.
-func recordForm(stood, written object) *form {
-	f := compareObjects(stood, written)
-	if f != nil && f.Keys[controlKey] != nil {
-		f.Keys[controlKey] = &form{Value: stood[controlKey], Was: digest(written[controlKey])}
+// recordForm is the form of a record, against the parts that would be written.
+func recordForm(stood, written object, sections map[string]object) *form {
+	var f form
+	for key, section := range sections {
+		f.differs(key, sectionForm(key, stood[key], section))
 	}
-	return f
+	for key, value := range stood {
+		if sections[key] == nil {
+			f.differs(key, compare(value, written[key]))
+		}
+	}
+	return f.absent(stood, written)
+}
+
+// sectionForm is compare for a section that is written only when it has to be. A
+// control section is one thing: another command is written as it would be here.
+func sectionForm(key string, stood json.RawMessage, section object) *form {
+	was, bad := asObject(stood)
+	if bad != nil || was == nil {
+		return compare(stood, encode(section))
+	}
+	by := compareObjects(was, section)
+	if by != nil && key == controlKey {
+		return &form{Value: stood, Was: digest(encode(section))}
+	}
+	return by
 }
 
 // apply gives what is written the form that stood before, where it still says

@@ -2,12 +2,9 @@ package migrate
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -160,18 +157,6 @@ func timeText(t time.Time) string {
 	return t.UTC().Format(time.RFC3339Nano)
 }
 
-// encode writes a value of ours, which cannot fail: texts, numbers, lists and
-// maps of them, and JSON that was read.
-func encode(value any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(value); err != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimRight(b.Bytes(), "\n")
-}
-
 // without returns the keys of an object that are not among the known ones, nil
 // when there are none.
 func without(o object, known ...string) object {
@@ -185,37 +170,4 @@ func without(o object, known ...string) object {
 		}
 	}
 	return rest
-}
-
-// equalJSON compares values as what they say: the order of keys and the spelling
-// of texts do not count, that of numbers does.
-func equalJSON(a, b json.RawMessage) bool {
-	if len(a) == 0 || len(b) == 0 {
-		return len(a) == len(b)
-	}
-	return bytes.Equal(a, b) || bytes.Equal(compact(a), compact(b)) || reflect.DeepEqual(loose(a), loose(b))
-}
-
-// compact is a value without the white space around its parts: most that say the
-// same differ in nothing else.
-func compact(raw json.RawMessage) []byte {
-	var b bytes.Buffer
-	_ = json.Compact(&b, raw) // it was read before
-	return b.Bytes()
-}
-
-func loose(raw json.RawMessage) (value any) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	_ = dec.Decode(&value) // it was read before
-	return value
-}
-
-// digest names in few bytes what a value says; absent has one as well.
-func digest(raw json.RawMessage) string {
-	if len(raw) == 0 {
-		return "-"
-	}
-	sum := sha256.Sum256(encode(loose(raw)))
-	return hex.EncodeToString(sum[:8])
 }

@@ -17,8 +17,18 @@ const (
 // recordDoc is the document of a record as it would be written here. polledAt is
 // when its tracker was last asked for it.
 func recordDoc(rec record.Record, polledAt time.Time) object {
+	doc, sections := recordParts(rec, polledAt)
+	for key, section := range sections {
+		doc[key] = encode(section)
+	}
+	return doc
+}
+
+// recordParts are the parts of that document: those that nothing is looked up in are
+// written already.
+func recordParts(rec record.Record, polledAt time.Time) (doc object, sections map[string]object) {
 	i := rec.Item
-	doc := object{"ref": encode(i.Ref)}
+	doc, sections = object{"ref": encode(i.Ref)}, map[string]object{}
 	for key, value := range i.Extra {
 		doc[key] = value
 	}
@@ -26,10 +36,10 @@ func recordDoc(rec record.Record, polledAt time.Time) object {
 		doc["url"] = encode(i.URL)
 	}
 	if i.Control != nil {
-		doc[controlKey] = encode(controlDoc(i.Ref, i.Control))
+		sections[controlKey] = controlDoc(i.Ref, i.Control)
 	}
 	if i.Known() {
-		doc[pollKey] = encode(pollDoc(rec, polledAt))
+		sections[pollKey] = pollDoc(rec, polledAt)
 	}
 	if len(i.Graph) > 0 {
 		doc[graphKey] = i.Graph
@@ -37,7 +47,7 @@ func recordDoc(rec record.Record, polledAt time.Time) object {
 	if i.Sealed() {
 		doc[sealedKey] = encode(true)
 	}
-	return doc
+	return doc, sections
 }
 
 // pollDoc is the poll section: every resolved comment is seen, every other one
@@ -60,7 +70,7 @@ func pollDoc(rec record.Record, polledAt time.Time) object {
 	s := rec.Item.Spawn
 	doc := object{
 		"seenComments": encode(seen), "commentAttempts": encode(attempts), "gaveUp": encode(object{}),
-		"spawn": encode(map[string]any{"attempts": s.Attempts, "gaveUp": s.GaveUp, "deliveryId": s.DeliveryID}),
+		"spawn": encode(spawnDoc{s.Attempts, s.DeliveryID, s.GaveUp}),
 	}
 	if len(gaveUp) > 0 {
 		given := map[string]any{"comments": gaveUp}
@@ -73,6 +83,13 @@ func pollDoc(rec record.Record, polledAt time.Time) object {
 		doc["lastPolledAt"] = encode(timeText(polledAt))
 	}
 	return doc
+}
+
+// spawnDoc is what the poll section says of the session that is to be started.
+type spawnDoc struct {
+	Attempts   int    `json:"attempts"`
+	DeliveryID string `json:"deliveryId"`
+	GaveUp     bool   `json:"gaveUp"`
 }
 
 // formed is the document of a record in the form that it was imported in.

@@ -55,18 +55,24 @@ func parts(raw []byte, open byte, part func(key, value []byte) bool) bool {
 	return at < len(raw)
 }
 
-// blanks is where something stands again: commas and colons are no more than blanks
-// between values.
+// blanks is where something stands again: commas and colons are no more than white
+// space between values.
 func blanks(raw []byte, at int) int {
-	for ; at < len(raw); at++ {
-		switch raw[at] {
-		case ' ', '\t', '\r', '\n', ',', ':':
-		default:
-			return at
-		}
+	for at = spaces(raw, at); at < len(raw) && (raw[at] == ',' || raw[at] == ':'); {
+		at = spaces(raw, at+1)
 	}
 	return at
 }
+
+// spaces is where white space ends.
+func spaces(raw []byte, at int) int {
+	for at < len(raw) && isSpace(raw[at]) {
+		at++
+	}
+	return at
+}
+
+func isSpace(c byte) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' }
 
 // ending is where the value ends that begins at at.
 func ending(raw []byte, at int) int {
@@ -113,9 +119,12 @@ func plain(raw []byte) (string, bool) {
 	}
 	within := raw[1 : len(raw)-1]
 	for _, c := range within {
-		if c < ' ' || c == '"' || c == '\\' || c >= utf8.RuneSelf {
+		if !isPlain(c) {
 			return "", false
 		}
 	}
 	return string(within), true
 }
+
+// isPlain reports a character that is written as it is, alone and by everybody.
+func isPlain(c byte) bool { return c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf }

@@ -47,6 +47,11 @@ func sameParts(t *testing.T, raw json.RawMessage) {
 			t.Fatalf("%q is %s", raw, kind)
 		}
 	}
+	_, isMembers := members(raw)
+	_, isElements := elements(raw)
+	if isMembers != isObject(raw) || isElements != (kindOf(raw) == "a list") {
+		t.Fatalf("%q: members %v, elements %v", raw, isMembers, isElements)
+	}
 	gotObject, bad := asObject(raw)
 	same(gotObject, bad, &o, "an object")
 	gotList, bad := asList(raw)
