@@ -41,7 +41,7 @@ func (l *Ledger) Check(ctx context.Context) ([]Problem, error) {
 }
 
 func (l *Ledger) checkRows(ctx context.Context) (problems []Problem, err error) {
-	for raw, err := range l.walk(ctx, readAll, itemsBucket, commentsBucket, openBucket, sessionsBucket, linksBucket) {
+	for raw, err := range l.walk(ctx, readAll, itemBuckets()...) {
 		if err != nil {
 			return nil, err
 		}

@@ -122,8 +122,8 @@ func (l *Ledger) records(ctx context.Context, keys ...string) ([]record.Record, 
 	threads := make([]record.Thread, len(keys))
 	known := make([]bool, len(keys))
 	err := l.view(ctx, func(tx *bolt.Tx) error {
+		rows := newTapes(tx)
 		for i, key := range keys {
-			rows := newTapes(tx)
 			raw[i] = readItem(rows, []byte(key))
 			if threads[i], known[i] = l.recent.get(key, raw[i].item); !known[i] {
 				raw[i].comments = readComments(rows, key)

@@ -263,6 +263,7 @@ func calls(l *store.Ledger) map[string]func(context.Context) error {
 		"ForgetAll":    func(ctx context.Context) error { return l.ForgetAll(ctx, []workitem.Ref{ref(1)}) },
 		"FinishImport": func(ctx context.Context) error { return l.FinishImport(ctx, noon) },
 		"ImportedAt":   func(ctx context.Context) error { _, err := l.ImportedAt(ctx); return err },
+		"Empty":        func(ctx context.Context) error { _, err := l.Empty(ctx); return err },
 		"Pending":      func(ctx context.Context) error { _, err := l.Pending(ctx); return err },
 		"Unfinished":   func(ctx context.Context) error { _, err := l.Unfinished(ctx); return err },
 		"Known":        func(ctx context.Context) error { _, err := l.Known(ctx, "s1"); return err },

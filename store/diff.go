@@ -93,6 +93,10 @@ func one[T any](d *differ, bucket string, before, after *T) {
 		}
 		return
 	}
+	if before == nil {
+		d.put(bucket, d.key, after)
+		return
+	}
 	was, err := encode(before)
 	is, err2 := encode(after)
 	if d.err = cmp.Or(d.err, err, err2); d.err != nil || bytes.Equal(was, is) {

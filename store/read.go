@@ -13,6 +13,21 @@ import (
 	"theloop/workitem"
 )
 
+// Empty reports whether the ledger has no row of any item.
+func (l *Ledger) Empty(ctx context.Context) (bool, error) {
+	some := false
+	err := l.view(ctx, func(tx *bolt.Tx) error {
+		rows := newTapes(tx)
+		for _, in := range itemBuckets() {
+			tape := rows.of(in)
+			tape.to(nil)
+			some = some || tape.key != nil
+		}
+		return nil
+	})
+	return !some && err == nil, err
+}
+
 // Pending returns the items that have unresolved comment rows, in key order.
 func (l *Ledger) Pending(ctx context.Context) ([]workitem.Ref, error) {
 	return l.openItems(ctx, func(c *bolt.Cursor, key string) bool {

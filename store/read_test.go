@@ -26,6 +26,25 @@ func wantRowError(t *testing.T, err error, bucket, key string) {
 	}
 }
 
+// TestEmpty: a ledger that has one row of one item is not empty, whichever it is.
+func TestEmpty(t *testing.T) {
+	l := storetest.OpenAt(t, filepath.Join(t.TempDir(), "ledger.db"))
+	is := func(name string, want bool) {
+		t.Helper()
+		if got, err := l.Empty(t.Context()); err != nil || got != want {
+			t.Errorf("%s: %v, %v", name, got, err)
+		}
+	}
+	is("new", true)
+	must(t, l.FinishImport(t.Context(), noon))
+	is("without items", true)
+	closed := record.PutSession{Session: record.Session{Harness: "claude", Status: record.Shut, EndedAt: noon}}
+	commit(t, l, ref(1), observe(ref(1), "s1"), record.FirstSeen{At: noon}, closed)
+	is("with an item", false)
+	must(t, l.ForgetAll(t.Context(), []workitem.Ref{ref(1)}))
+	is("with the session of one", false)
+}
+
 // TestBadRow: one row that does not decode concerns its item alone; the rest
 // goes on, and the row is named wherever it is met.
 func TestBadRow(t *testing.T) {

@@ -37,9 +37,17 @@ func readItem(rows *tapes, key []byte) rawRecord {
 	return rawRecord{key: string(key), item: rows.items.at(key), session: rows.sessions.at(key), link: rows.links.at(key)}
 }
 
+// none reports that there is no row.
+func (raw rawRecord) none() bool {
+	return raw.item == nil && raw.session == nil && raw.link == nil && len(raw.comments) == 0
+}
+
 // decode returns the record that the rows are, the zero Record when there are
 // none.
 func (raw rawRecord) decode() (record.Record, error) {
+	if raw.none() {
+		return record.Record{}, nil
+	}
 	item, err := raw.decodeItem()
 	if err != nil {
 		return record.Record{}, err

@@ -29,6 +29,11 @@ func buckets() []string {
 	}
 }
 
+// itemBuckets are those with rows of items.
+func itemBuckets() []string {
+	return []string{itemsBucket, commentsBucket, openBucket, sessionsBucket, linksBucket}
+}
+
 // The keys of the meta bucket. Values are text: a decimal number, RFC 3339, a
 // release, a UUID.
 const (

@@ -46,7 +46,25 @@ func TestTapesFindWhatIsThere(t *testing.T) {
 			}
 		}
 		walked(t, tx, in[:2], items)
+		jumped(t, tx)
 	})
+}
+
+// jumped asks one tape for keys in any order, some of them again.
+func jumped(t *rapid.T, tx *bolt.Tx) {
+	t.Helper()
+	rows := newTapes(tx)
+	for _, n := range rapid.SliceOfN(rapid.IntRange(0, 300), 0, 60).Draw(t, "jumps") {
+		key := fmt.Sprint(n)
+		want := tx.Bucket([]byte(itemsBucket)).Get([]byte(key))
+		if got := rows.items.at([]byte(key)); string(got) != string(want) {
+			t.Fatalf("item %s: %q, want %q", key, got, want)
+		}
+		some := tx.Bucket([]byte(commentsBucket)).Get([]byte(commentKey(key, "x"))) != nil
+		if got := readComments(rows, key); len(got) > 0 != some {
+			t.Fatalf("comments of %s: %v", key, got)
+		}
+	}
 }
 
 func walked(t *rapid.T, tx *bolt.Tx, in []string, items map[string]bool) {
