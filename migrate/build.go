@@ -39,7 +39,7 @@ type builder struct {
 
 // prepared is what the files want of an item.
 type prepared struct {
-	wanted
+	*wanted
 	// changed says that its file is not what it was, late that it is too large to be
 	// read before its turn.
 	changed, late bool
@@ -56,12 +56,13 @@ func (b builder) prepare(key string, most int64) prepared {
 }
 
 // build is pure but for looking whether a session's folder is here.
-func (b builder) build(s *subject) wanted {
-	w := wanted{ref: s.ref, file: cmp.Or(s.file, s.handleFile), isRecord: s.doc != nil, handleFile: s.handleFile}
-	p, _ := parsePoll(s.doc[pollKey])
-	i := b.item(s)
+func (b builder) build(s *subject) *wanted {
+	w := &wanted{ref: s.ref, file: cmp.Or(s.file, s.handleFile), isRecord: s.doc != nil, handleFile: s.handleFile}
+	open := openSections(s.doc)
+	p, _ := pollOf(open.poll)
+	i := b.item(s, open)
 	var rows []record.Comment
-	if isObject(s.doc[pollKey]) && !s.sealed() {
+	if open.poll != nil && !s.sealed() {
 		i.FirstSeenAt = firstSeen(b.now, p, s.handle)
 		i.ReadAt = p.polledAt
 		i.LateUntil = lateUntil(p, i, s.handle)
@@ -79,7 +80,7 @@ func (b builder) build(s *subject) wanted {
 	}
 	if s.doc != nil {
 		doc, sections := recordParts(w.rec, i.ReadAt)
-		w.rec.Item.Sections = kept{File: true, Form: recordForm(s.doc, doc, sections)}.encode()
+		w.rec.Item.Sections = kept{File: true, Form: recordForm(s.doc, open, doc, sections)}.encode()
 	}
 	if s.handle != nil && !b.noSessions {
 		row := b.session(s)
@@ -89,7 +90,7 @@ func (b builder) build(s *subject) wanted {
 }
 
 // item is the row but for what the poll section says.
-func (b builder) item(s *subject) record.Item {
+func (b builder) item(s *subject, open sections) record.Item {
 	i := record.Item{Ref: s.ref.String()}
 	i.Source, _, _ = strings.Cut(s.ref.Key(), "#") // so that it is asked for when it is not listed (P8)
 	if s.doc == nil {
@@ -99,7 +100,7 @@ func (b builder) item(s *subject) record.Item {
 		return i
 	}
 	i.URL, _ = asText(s.doc["url"])
-	if control, bad := parseControl(s.doc[controlKey]); bad == nil {
+	if control, bad := controlOf(open.control); bad == nil {
 		i.Control = control
 	}
 	if !isNone(s.doc[graphKey]) {
@@ -214,7 +215,7 @@ func (b builder) session(s *subject) record.Session {
 	}
 	k := kept{Nested: true}
 	if !s.nested {
-		url := b.item(s).URL
+		url := b.item(s, sections{}).URL
 		k = keepHandle(*s.handle, url, row, b.members(s))
 	}
 	row.Extra = object{keptKey: k.encode()}

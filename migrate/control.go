@@ -13,10 +13,17 @@ var commands = [...]string{"start", "resume", "do", "contribute", "pause", "stop
 // that nobody knows is a fault: what it would do cannot be guessed.
 func parseControl(raw []byte) (*record.Control, *fault) {
 	section, bad := asObject(raw)
-	if bad != nil || section == nil {
+	if bad != nil {
 		return nil, bad
 	}
-	var c record.Control
+	return controlOf(section)
+}
+
+func controlOf(section object) (c *record.Control, bad *fault) {
+	if section == nil {
+		return nil, nil
+	}
+	c = &record.Control{}
 	for _, field := range []struct {
 		key string
 		to  *string
@@ -32,7 +39,7 @@ func parseControl(raw []byte) (*record.Control, *fault) {
 		return nil, bad.in("requestedAt")
 	}
 	c.Extra = without(section, "ref", "command", "source", "actor", "requestedAt", "note")
-	return &c, nil
+	return c, nil
 }
 
 // controlDoc is a control section as it is written.

@@ -62,15 +62,20 @@ func (f *form) differs(key string, by *form) {
 	f.Keys[key] = by
 }
 
-// recordForm is the form of a record, against the parts that would be written.
-func recordForm(stood, written object, sections map[string]object) *form {
+// recordForm is the form of a record, against the parts that would be written: of
+// both, the sections are open already.
+func recordForm(stood object, stoodOpen sections, written object, writtenOpen sections) *form {
 	var f form
-	for key, section := range sections {
-		f.differs(key, sectionForm(key, stood[key], section))
-	}
 	for key, value := range stood {
-		if sections[key] == nil {
+		if section := writtenOpen.of(key); section != nil {
+			f.differs(key, sectionForm(key, value, stoodOpen.of(key), section))
+		} else {
 			f.differs(key, compare(value, written[key]))
+		}
+	}
+	for _, key := range [...]string{controlKey, pollKey} {
+		if section := writtenOpen.of(key); section != nil && stood[key] == nil {
+			f.differs(key, compare(nil, encode(section)))
 		}
 	}
 	return f.absent(stood, written)
@@ -78,14 +83,13 @@ func recordForm(stood, written object, sections map[string]object) *form {
 
 // sectionForm is compare for a section that is written only when it has to be. A
 // control section is one thing: another command is written as it would be here.
-func sectionForm(key string, stood json.RawMessage, section object) *form {
-	was, bad := asObject(stood)
-	if bad != nil || was == nil {
-		return compare(stood, encode(section))
+func sectionForm(key string, stood json.RawMessage, open, written object) *form {
+	if open == nil {
+		return compare(stood, encode(written))
 	}
-	by := compareObjects(was, section)
+	by := compareObjects(open, written)
 	if by != nil && key == controlKey {
-		return &form{Value: stood, Was: digest(encode(section))}
+		return &form{Value: stood, Was: digest(encode(written))}
 	}
 	return by
 }

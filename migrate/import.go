@@ -15,6 +15,8 @@ import (
 // Ledger is what an import needs of the ledger; *store.Ledger is it.
 type Ledger interface {
 	Record(context.Context, workitem.Ref) (record.Record, error)
+	// Empty reports whether it has nothing of any item.
+	Empty(context.Context) (bool, error)
 	// Batch commits several items in one transaction, all or none.
 	Batch(context.Context, []store.Write) error
 	FinishImport(ctx context.Context, at time.Time) error
@@ -128,9 +130,14 @@ type importer struct {
 	// pending are reported once their batch is committed.
 	pending []func()
 	rows    int
+	// empty says that there is nothing in the ledger to ask for: each item comes once.
+	empty bool
 }
 
 func (in *importer) run(ctx context.Context) error {
+	if err := in.look(ctx); err != nil {
+		return err
+	}
 	keys := in.b.all.keys()
 	for i, next := range ahead(len(keys), func(i int) prepared { return in.b.prepare(keys[i], aheadBytes) }) {
 		if next.late {
@@ -155,7 +162,7 @@ func (in *importer) run(ctx context.Context) error {
 }
 
 // item decides what is written of one item.
-func (in *importer) item(ctx context.Context, w wanted) error {
+func (in *importer) item(ctx context.Context, w *wanted) error {
 	have, err := in.have(ctx, w.ref)
 	var bad *store.RowError
 	if errors.As(err, &bad) {
@@ -183,8 +190,17 @@ func (in *importer) item(ctx context.Context, w wanted) error {
 	return nil
 }
 
-func (in *importer) have(ctx context.Context, ref workitem.Ref) (record.Record, error) {
+func (in *importer) look(ctx context.Context) (err error) {
 	if in.o.Ledger == nil {
+		in.empty = true
+	} else if in.empty, err = in.o.Ledger.Empty(ctx); err != nil {
+		return fmt.Errorf("look whether the ledger is empty: %w", err)
+	}
+	return nil
+}
+
+func (in *importer) have(ctx context.Context, ref workitem.Ref) (record.Record, error) {
+	if in.empty {
 		return record.Record{}, nil
 	}
 	return in.o.Ledger.Record(ctx, ref)

@@ -48,6 +48,8 @@ func (m *memory) Record(_ context.Context, ref workitem.Ref) (record.Record, err
 	return record.Record{Item: r.Item, Comments: record.NewThread(r.Comments), Session: r.Session, Link: r.Link}, nil
 }
 
+func (m *memory) Empty(context.Context) (bool, error) { return len(m.rows) == 0, nil }
+
 func (m *memory) Batch(ctx context.Context, writes []store.Write) error {
 	m.commits++
 	for _, w := range writes {

@@ -37,7 +37,10 @@ func parsePoll(raw []byte) (poll, *fault) {
 	if bad != nil {
 		return poll{}, bad
 	}
-	var p poll
+	return pollOf(section)
+}
+
+func pollOf(section object) (p poll, bad *fault) {
 	if p.seen, bad = commentIDs(section["seenComments"]); bad != nil {
 		return poll{}, bad.in("seenComments")
 	}

@@ -14,21 +14,42 @@ const (
 	sealedKey  = "sealed"
 )
 
+// sections are those parts of a document that are looked into; nil is none.
+type sections struct{ control, poll object }
+
+func openSections(doc object) (s sections) {
+	s.control, _ = asObject(doc[controlKey])
+	s.poll, _ = asObject(doc[pollKey])
+	return s
+}
+
+func (s sections) of(key string) object {
+	switch key {
+	case controlKey:
+		return s.control
+	case pollKey:
+		return s.poll
+	}
+	return nil
+}
+
 // recordDoc is the document of a record as it would be written here. polledAt is
 // when its tracker was last asked for it.
 func recordDoc(rec record.Record, polledAt time.Time) object {
-	doc, sections := recordParts(rec, polledAt)
-	for key, section := range sections {
-		doc[key] = encode(section)
+	doc, open := recordParts(rec, polledAt)
+	for _, key := range [...]string{controlKey, pollKey} {
+		if section := open.of(key); section != nil {
+			doc[key] = encode(section)
+		}
 	}
 	return doc
 }
 
-// recordParts are the parts of that document: those that nothing is looked up in are
-// written already.
-func recordParts(rec record.Record, polledAt time.Time) (doc object, sections map[string]object) {
+// recordParts is that document with its sections beside it, which are not written
+// yet.
+func recordParts(rec record.Record, polledAt time.Time) (doc object, open sections) {
 	i := rec.Item
-	doc, sections = object{"ref": encode(i.Ref)}, map[string]object{}
+	doc = object{"ref": encode(i.Ref)}
 	for key, value := range i.Extra {
 		doc[key] = value
 	}
@@ -36,10 +57,10 @@ func recordParts(rec record.Record, polledAt time.Time) (doc object, sections ma
 		doc["url"] = encode(i.URL)
 	}
 	if i.Control != nil {
-		sections[controlKey] = controlDoc(i.Ref, i.Control)
+		open.control = controlDoc(i.Ref, i.Control)
 	}
 	if i.Known() {
-		sections[pollKey] = pollDoc(rec, polledAt)
+		open.poll = pollDoc(rec, polledAt)
 	}
 	if len(i.Graph) > 0 {
 		doc[graphKey] = i.Graph
@@ -47,7 +68,7 @@ func recordParts(rec record.Record, polledAt time.Time) (doc object, sections ma
 	if i.Sealed() {
 		doc[sealedKey] = encode(true)
 	}
-	return doc, sections
+	return doc, open
 }
 
 // pollDoc is the poll section: every resolved comment is seen, every other one

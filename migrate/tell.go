@@ -8,7 +8,7 @@ import (
 )
 
 // written reports an item that is in the ledger now.
-func (in *importer) written(w wanted, v verdict) {
+func (in *importer) written(w *wanted, v verdict) {
 	r := in.r
 	if v.record {
 		r.Imported++
@@ -27,7 +27,7 @@ func (in *importer) written(w wanted, v verdict) {
 }
 
 // session reports a session row, and what of it nothing is done with.
-func (in *importer) session(w wanted) {
+func (in *importer) session(w *wanted) {
 	s, r := w.rec.Session, &in.r.Sessions
 	left := func(format string, args ...any) {
 		r.Left = append(r.Left, Left{w.ref.String(), w.handleFile, fmt.Sprintf(format, args...)})

@@ -21,7 +21,7 @@ type verdict struct {
 
 // weigh holds what the files want against what the ledger has (pure). Without
 // overwrite the ledger wins.
-func weigh(w wanted, have record.Record, overwrite bool) verdict {
+func weigh(w *wanted, have record.Record, overwrite bool) verdict {
 	want := w.rec
 	if have.Item.Ref == "" {
 		return fresh(w, have)
@@ -47,7 +47,7 @@ func weigh(w wanted, have record.Record, overwrite bool) verdict {
 
 // fresh writes an item that the ledger does not know. A closed session row may
 // have outlived it.
-func fresh(w wanted, have record.Record) verdict {
+func fresh(w *wanted, have record.Record) verdict {
 	session := w.rec.Session
 	if session == nil {
 		session = have.Session
