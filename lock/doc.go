@@ -5,7 +5,8 @@
 // The pidfile is <root>/poll.pid. The run lock is an exclusive flock on it. Whoever has the run lock is the holder: a
 // poller, or a command that writes the ledger offline. The pidfile holds the decimal pid of the holder and, on a second
 // line, its command; both are a label for people. A probe asks whether there is a holder. A pidfile that nobody has locked
-// is stale: its process ended without a chance to remove it.
+// is stale: its process ended without a chance to remove it. A part, a file that is being written, can be held the same way;
+// one that nobody holds was left behind.
 //
 // # Guarantees
 //

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	bolt "go.etcd.io/bbolt"
@@ -20,7 +21,13 @@ const newSuffix = ".new-"
 // ensure makes the ledger when nothing is at its path. A reader makes nothing.
 func ensure(opts Options) error {
 	_, err := os.Lstat(opts.Path)
-	if opts.ReadOnly || !errors.Is(err, fs.ErrNotExist) {
+	if opts.ReadOnly {
+		return nil
+	}
+	if !errors.Is(err, fs.ErrNotExist) {
+		if left := sweep(opts.Path); left != nil { // takes room, and is in nobody's way
+			opts.Log.Debug("a ledger that was never finished is left over", "path", opts.Path, "error", left)
+		}
 		return nil // what is there is looked at when it is opened
 	}
 	err = create(opts)
@@ -71,7 +78,9 @@ func newFile(path string) (string, error) {
 func sweep(path string) error {
 	left, err := filepath.Glob(globQuote(path) + newSuffix + "*")
 	for _, name := range left {
-		err = errors.Join(err, os.Remove(name))
+		if strings.Trim(name[len(path)+len(newSuffix):], "0123456789") == "" { // else it has its name from somebody else
+			err = errors.Join(err, os.Remove(name))
+		}
 	}
 	return err
 }

@@ -209,7 +209,7 @@ func TestMissing(t *testing.T) {
 }
 
 // TestMade: mode 0600 whatever was there before, nothing of a maker that was
-// killed stays, an instance of its own (D6).
+// killed stays and nothing of anybody else goes, an instance of its own (D6).
 func TestMade(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "[led]ger*.db")
@@ -225,7 +225,15 @@ func TestMade(t *testing.T) {
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("mode %v, %v", info.Mode(), err)
 	}
+	must(t, os.WriteFile(path+".new-456", []byte("of a compact that was killed"), 0o600))
+	must(t, os.WriteFile(path+".new-notes", []byte("a person's"), 0o600))
 	l = open(t, path)
+	if _, err := os.Lstat(path + ".new-456"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("what was left behind: %v", err)
+	}
+	if _, err := os.Lstat(path + ".new-notes"); err != nil {
+		t.Error(err)
+	}
 	other := open(t, filepath.Join(dir, "other"))
 	if l.Instance() != instance || other.Instance() == instance || len(instance) != 36 {
 		t.Errorf("instances %q, then %q, and %q of another ledger", instance, l.Instance(), other.Instance())

@@ -4,8 +4,10 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"testing"
+	"time"
 
 	"theloop/daemon"
 	"theloop/localapi"
@@ -52,4 +54,51 @@ func TestBackupCut(t *testing.T) {
 	if code := p.wait(); code != 1 || there() != 0 {
 		t.Errorf("exit code %d, %d files: %s", code, there(), &p.stderr)
 	}
+
+	// Killed, it leaves a part. A later one removes that, and neither the part of one
+	// that goes on, nor what only looks like one.
+	p = l.launch(l.command(l.bin.loop, "ledger", "backup", filepath.Join("copies", "copy.db")))
+	l.until("it is being written", func() bool {
+		parts, _ := filepath.Glob(l.path("copies/.the-loop-*"))
+		return len(parts) == 1 && !empty(parts[0])
+	})
+	p.signal(syscall.SIGKILL)
+	p.wait()
+	parts, err := filepath.Glob(l.path("copies/.the-loop-*"))
+	if err != nil || len(parts) != 1 {
+		t.Fatalf("left behind: %q, %v", parts, err)
+	}
+	killed := parts[0]
+	l.write("copies/.the-loop-backup-notes.part", "a person's")
+	goesOn := l.launch(l.command(l.bin.loop, "ledger", "backup", filepath.Join("copies", "slow.db")))
+	l.until("another is being written", func() bool {
+		parts, _ = filepath.Glob(l.path("copies/.the-loop-*"))
+		return len(parts) == 3 && !slices.ContainsFunc(parts, empty)
+	})
+	old := time.Now().Add(-time.Hour)
+	for _, part := range parts {
+		if err := os.Chtimes(part, old, old); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p = l.launch(l.command(l.bin.loop, "ledger", "backup", filepath.Join("copies", "copy.db")))
+	l.until("the part is gone", func() bool { _, err := os.Lstat(killed); return os.IsNotExist(err) })
+	l.until("it is being written", func() bool { return there() == 3 })
+	for _, part := range parts {
+		if _, err := os.Lstat(part); err != nil && part != killed {
+			t.Errorf("not its own: %v", err)
+		}
+	}
+	for _, p := range []*process{p, goesOn} {
+		p.signal(syscall.SIGTERM)
+		p.wait()
+	}
+	if there() != 1 {
+		t.Errorf("%d files are left", there())
+	}
+}
+
+func empty(path string) bool {
+	info, err := os.Lstat(path)
+	return err != nil || info.Size() == 0
 }

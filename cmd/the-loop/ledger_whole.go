@@ -104,7 +104,7 @@ func (c *ledgerBackupCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	ctx, done := stopSignals(ctx) // so that no part of a copy is left behind
 	defer done()
 	err = d.withLedgerFor(ctx, g, wholeTime, func(ctx context.Context, r reader) error {
-		return newFile(path, func(w io.Writer) error { return r.Backup(ctx, w) })
+		return newFile(path, d.now().Add(-wholeTime), func(w io.Writer) error { return r.Backup(ctx, w) })
 	})
 	if err != nil {
 		return err

@@ -7,18 +7,29 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
+
+	"theloop/lock"
 )
 
-// newFile makes a file that was not there, whole or not at all.
-func newFile(path string, fill func(io.Writer) error) (err error) {
+// A part is a file that is being written; its name has digits between these.
+const partPrefix, partSuffix = ".the-loop-backup-", ".part"
+
+// newFile makes a file that was not there, whole or not at all. What was killed while
+// it made one in the same folder, before a moment, left a part there: that is removed.
+func newFile(path string, before time.Time, fill func(io.Writer) error) (err error) {
 	if _, err := os.Lstat(path); err == nil {
 		return thereAlready(path)
 	}
-	tmp, err := os.CreateTemp(filepath.Dir(path), ".the-loop-*")
+	dir := filepath.Dir(path)
+	sweepParts(dir, before)
+	tmp, err := os.CreateTemp(dir, partPrefix+"*"+partSuffix)
 	if err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
 	}
 	defer func() { _ = os.Remove(tmp.Name()) }() // gone already when it went well
+	_ = lock.HoldWhileOpen(tmp)                  // without locks a part that is left stays
 	err = fill(tmp)
 	if err == nil {
 		err = tmp.Sync()
@@ -27,6 +38,18 @@ func newFile(path string, fill func(io.Writer) error) (err error) {
 		return err
 	}
 	return giveName(tmp.Name(), path, os.Link)
+}
+
+// sweepParts removes the parts that nobody writes any more. One that cannot be removed
+// does not keep the next file from being made.
+func sweepParts(dir string, before time.Time) {
+	entries, _ := os.ReadDir(dir) // making the file says why it cannot be read
+	for _, e := range entries {
+		digits, ok := strings.CutPrefix(e.Name(), partPrefix)
+		if digits, ok = strings.CutSuffix(digits, partSuffix); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+			_, _ = lock.RemoveLeft(filepath.Join(dir, e.Name()), before)
+		}
+	}
 }
 
 // giveName gives a file a name that nobody has. Unlike a rename, a second name never
