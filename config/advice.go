@@ -47,7 +47,7 @@ func advise(r *reader, c Config) {
 		r.addAt(path, Problem{Kind: Advice, Message: message})
 	}
 	if len(c.Polling.Sources) == 0 && !r.refused[sourcesPath] {
-		advice(sourcesPath, "is empty: the poller does not start")
+		r.addAt(sourcesPath, nothingToWatch(r.at[sourcesPath] != place{}))
 	}
 	if len(c.Routing.AuthorizedUsers) == 0 && !r.refused["routing.authorizedUsers"] {
 		advice("routing.authorizedUsers", "is empty: nobody is obeyed; list the logins whose comments count")
@@ -61,6 +61,16 @@ func advise(r *reader, c Config) {
 	if t := c.Routing.WebTerminal; t.Enabled && t.Writable && !isLoopback(t.Host) {
 		advice("routing.webTerminal.writable", "whoever reaches "+t.Host+" can type into every session")
 	}
+}
+
+// nothingToWatch tells a list that was left empty, as in the file that is shipped, from
+// a file that says nothing of it.
+func nothingToWatch(listed bool) Problem {
+	const rest = "nothing is watched, and the poller does not start; name a source, such as {provider: github, repos: [OWNER/REPO]}"
+	if listed {
+		return Problem{Kind: Advice, Message: "is empty: " + rest}
+	}
+	return Problem{Kind: Missing, Message: "is missing: " + rest}
 }
 
 // finishKeywords refuses that one text is two commands: no comment with it

@@ -35,8 +35,8 @@ func Parse(name string, data []byte) (Config, []Problem, error) {
 }
 
 // Check reads the file at path as `config check` does: every problem in the
-// order of the file, keys that nobody knows as errors. The error says why the
-// file could not be read at all.
+// order of the file, keys that nobody knows and what the poller does not start
+// without as errors. The error says why the file could not be read at all.
 func Check(path string) ([]Problem, error) {
 	data, err := read(path)
 	if err != nil {
@@ -44,7 +44,7 @@ func Check(path string) ([]Problem, error) {
 	}
 	_, r := parse(path, data)
 	for i := range r.problems {
-		if r.problems[i].Kind == Unknown {
+		if kind := r.problems[i].Kind; kind == Unknown || kind == Missing {
 			r.problems[i].Level = LevelError
 		}
 	}

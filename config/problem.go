@@ -18,6 +18,7 @@ const (
 	Unknown Kind = "unknown" // a key nobody knows: a warning at start, an error in Check
 	Unused  Kind = "unused"  // a key of the wider the-loop that does nothing here
 	Advice  Kind = "advice"  // allowed, and probably not what was meant
+	Missing Kind = "missing" // the poller does not start without it; other commands do. An error in Check
 )
 
 // Level is how bad a Problem is.

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 
@@ -300,7 +301,7 @@ f:11:70: polling.sources[0].path: means nothing to provider github: remove it`
 		t.Fatal(err)
 	}
 	for _, p := range checked {
-		if (p.Kind == Unknown) != (p.Level == LevelError) {
+		if (p.Kind == Unknown || p.Kind == Missing) != (p.Level == LevelError) {
 			t.Errorf("check: %s is a %s", p, p.Level)
 		}
 	}
@@ -329,6 +330,26 @@ routing: {tmux: {passEnv: [ANTHROPIC_API_KEY, GH_TOKEN]},
 	}
 	if len(lines) != 4 {
 		t.Errorf("%d lines of advice:\n%s", len(lines), strings.Join(lines, "\n"))
+	}
+}
+
+// A file that says nothing of what to watch is one that the poller does not start on: no
+// for whoever checks it, and a warning for the commands that work without. Of an empty
+// list, as the shipped file has it, only a warning says so.
+func TestNothingToWatch(t *testing.T) {
+	for content, want := range map[string]Kind{
+		"": Missing, "# a comment\n": Missing, "---\n": Missing, "null\n": Missing, "routing: {authorizedUsers: [octocat]}\n": Missing,
+		"polling:\n  maxRetries: 2\n": Missing, "polling:\n  sources:\n": Missing, "polling:\n  sources: []\n": Advice,
+	} {
+		_, warnings, err := Parse("f", []byte(content))
+		if err != nil || len(warnings) == 0 || warnings[0].Kind != want || warnings[0].Level != LevelWarning {
+			t.Errorf("%q at start: %v, %v", content, warnings, err)
+		}
+		found, err := Check(write(t, content))
+		at := slices.IndexFunc(found, func(p Problem) bool { return p.Key == sourcesPath })
+		if err != nil || at < 0 || (found[at].Level == LevelError) != (want == Missing) || !strings.Contains(found[at].Message, "nothing is watched") {
+			t.Errorf("%q: %v, %v", content, found, err)
+		}
 	}
 }
 

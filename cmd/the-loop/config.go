@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 
 	"theloop/config"
 	"theloop/escape"
@@ -23,8 +24,8 @@ warnings when the poller starts.
 
 Example: the-loop config check -c cli-config.yaml
 
-Exit codes: 0 the poller would take it once it names something to watch (a warning says when it does not), 1 it would not,
-or a key is unknown.`
+Exit codes: 0 the poller would take it, once a list of sources that was left empty names something to watch; 1 it would
+not (nothing is said of what to watch, say), or a key is unknown.`
 }
 
 // Run prints the problems of the file.
@@ -59,12 +60,19 @@ func (c *configCheckCmd) text(d *deps, path string, problems []config.Problem, b
 	for _, p := range problems {
 		text += fmt.Sprintf("%s: %s\n", p.Level, escape.Text(p.String()))
 	}
-	if bad > 0 {
-		text += fmt.Sprintf("%s: %s\n", escape.Line(path), view.Count(bad, "error", "errors"))
-	} else {
-		text += escape.Line(path) + ": good\n"
+	return d.print(text + escape.Line(path) + ": " + verdict(problems, bad) + "\n")
+}
+
+// verdict is the last line of a check.
+func verdict(problems []config.Problem, bad int) string {
+	idle := slices.ContainsFunc(problems, func(p config.Problem) bool { return p.Key == "polling.sources" && p.Kind == config.Advice })
+	switch {
+	case bad > 0:
+		return view.Count(bad, "error", "errors")
+	case idle:
+		return "good, but that it names nothing to watch"
 	}
-	return d.print(text)
+	return "good"
 }
 
 type checkedDoc struct {
