@@ -15,7 +15,8 @@
 //     [Facts] or [Style.Paint] comes out without hidden characters of its own (A8,
 //     package escape): it cannot move the cursor, reorder what stands around it, or
 //     hide. A caller cannot forget to escape.
-//   - A rendered table is never wider than the width it was given.
+//   - A rendered table is never wider than the width it was given, but for a value that
+//     must not be cut and is longer than a line.
 //   - [Stream] and [List] keep no more than the first rows, however many come.
 //   - [Link] and [Links] let no text lead anywhere but to the hosts they were
 //     given.

@@ -136,31 +136,3 @@ func (l layout) parted(n int, block string) string {
 	}
 	return "\n" + block
 }
-
-// block writes one row as "title: value" lines.
-func (l layout) block(style Style, row []Cell) string {
-	heads, widest := titles(l.columns), 0
-	for _, title := range heads {
-		widest = max(widest, Width(title.Text))
-	}
-	var b strings.Builder
-	for i, cell := range row {
-		if cell.Text == "" {
-			continue
-		}
-		title := heads[i].Text
-		key := title + ":" + pad(widest-Width(title)+1)
-		b.WriteString(blockLine(style, key, cell, l.width))
-	}
-	return b.String()
-}
-
-// blockLine is one "title: value" line of at most width columns. A title that
-// leaves no room for a value gives way to it.
-func blockLine(style Style, key string, cell Cell, width int) string {
-	room := width - Width(key)
-	if room < minFlexible {
-		key, room = "", width
-	}
-	return style.Paint(Dim, key) + style.Paint(cell.Tone, Cut(cell.Text, room)) + "\n"
-}

@@ -39,8 +39,8 @@ func TestAStreamIsATable(t *testing.T) {
 }
 
 // A8: what comes after the layout is decided is never wider than the terminal
-// either; a cell that people copy is whole where a line can hold it, and on a pipe
-// nothing is cut.
+// either, but for a cell that people copy, which is whole; and on a pipe nothing is
+// cut.
 func TestAStreamStaysInItsWidth(t *testing.T) {
 	columns := []view.Column{{Title: "ITEM"}, {Title: "N", Right: true}, {Title: "TITLE", Flexible: true}}
 	usual := []view.Cell{{Text: "github:octo/repo#1"}, {Text: "7"}, {Text: "a title"}}
@@ -56,7 +56,7 @@ func TestAStreamStaysInItsWidth(t *testing.T) {
 			[]view.Cell{{Text: endless}, {Text: "9"}, {Text: "short"}}, usual)
 		out := streamed(t, table, view.Style{}, width)
 		for line := range strings.Lines(out) {
-			if w := view.Width(strings.TrimSuffix(line, "\n")); width > 0 && w > width {
+			if w := view.Width(strings.TrimSuffix(line, "\n")); width > 0 && w > width && line != endless+"\n" && line != longer+"\n" {
 				t.Errorf("%d columns of %d: %q", w, width, line)
 			}
 		}
@@ -65,9 +65,9 @@ func TestAStreamStaysInItsWidth(t *testing.T) {
 		case 0:
 			want = []string{longer + "  8  " + strings.TrimSpace(strings.Repeat("long ", 40)), endless + "  9  short", "\ngithub:octo/repo#1  7  a title\n"}
 		case 80:
-			want = []string{longer + "  8  long long", "ITEM:  github:octo/xxx", "TITLE: short\n", "\ngithub:octo/repo#1  7  a title\n"}
+			want = []string{longer + "  8  long long", "\nITEM:\n" + endless + "\nN:     9\nTITLE: short\n", "\ngithub:octo/repo#1  7  a title\n"}
 		case 40:
-			want = []string{"ITEM:  github:octo/a-repository-with-a", "\n\nITEM:  github:octo/repo#1\nN:     7\nTITLE: a title\n"}
+			want = []string{"\nITEM:\n" + longer + "\nN:     8\nTITLE: long long long long long long\n       long ", "\nITEM:\n" + endless + "\n", "\n\nITEM:  github:octo/repo#1\nN:     7\nTITLE: a title\n"}
 		}
 		for _, text := range want {
 			if !strings.Contains(out, text) {

@@ -47,7 +47,9 @@ func (t *Table) Add(texts ...string) {
 // Render aligns the table by display width, a line of titles first, every cell
 // on one line (A8). With a width (in columns, above 0) no line is wider: the
 // widest flexible column is cut with "…", and when that is not enough, or the
-// width is below 60, each record becomes a block of "title: value" lines.
+// width is below 60, each record becomes a block of "title: value" lines, in which a
+// flexible value has three lines. What is not flexible is never cut: a value that is
+// longer than a line has one to itself, and the terminal wraps that.
 // Without one, for pipes and files, nothing is cut. A table without rows is "".
 func (t Table) Render(style Style, width int) string {
 	if len(t.Rows) == 0 || len(t.Columns) == 0 {

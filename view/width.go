@@ -27,7 +27,8 @@ func Width(s string) int {
 }
 
 // Cut makes s one line of at most columns columns (A8) and ends it with "…"
-// when something had to go. Marks stay with the letter they stand on.
+// when something had to go. Marks stay with the letter they stand on; a ref, an id or an
+// address behind other words goes whole, since a part of it would be another one.
 func Cut(s string, columns int) string {
 	s = escape.Line(s)
 	if columns < 1 {
@@ -41,10 +42,23 @@ func Cut(s string, columns int) string {
 			end = i + utf8.RuneLen(r)
 		}
 		if taken > columns {
-			return s[:end] + ellipsis
+			return s[:beforeName(s, end)] + ellipsis
 		}
 	}
 	return s
+}
+
+// nameMarks stand in refs, ids and addresses, and hardly ever in words.
+const nameMarks = "#_:/"
+
+// beforeName moves an end that would part a name in front of that.
+func beforeName(s string, end int) int {
+	begin := strings.LastIndexByte(s[:end], ' ') + 1
+	word, _, _ := strings.Cut(s[begin:], " ")
+	if begin == 0 || begin+len(word) <= end || !strings.ContainsAny(word[:len(word)-1], nameMarks) {
+		return end
+	}
+	return begin
 }
 
 // pad is n spaces, none when n is negative.

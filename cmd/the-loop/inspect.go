@@ -20,7 +20,7 @@ type inspectView struct {
 // inspectText is a heading, the facts, then a table of comments, newest last.
 func inspectText(doc localapi.Item, v inspectView) string {
 	var b strings.Builder
-	b.WriteString(v.style.Paint(view.Strong, doc.Ref+"  "+view.Links(doc.Title, v.hosts)) + "\n\n")
+	b.WriteString(v.style.Paint(view.Strong, strings.TrimRight(doc.Ref+"  "+view.Links(doc.Title, v.hosts), " ")) + "\n\n")
 	b.WriteString(inspectFacts(doc, v).Render(v.style))
 	b.WriteString("\n")
 	if len(doc.Comments) == 0 {

@@ -99,7 +99,7 @@ func TestListForEveryWidth(t *testing.T) {
 		80: "ITEM                 STATE  SESSION  UPDATED  WHY             TITLE\n" +
 			"github:octo/repo#15  open   active   2h ago   what is said go…  Greet the world…\n",
 		40: "ITEM:    github:octo/repo#15\nSTATE:   open\nSESSION: active\nUPDATED: 2h ago\n" +
-			"WHY:     what is said goes into its ses…\nTITLE:   Greet the world, and then some…\n",
+			"WHY:     what is said goes into its\n         session\nTITLE:   Greet the world, and then some\n         more of it\n",
 	} {
 		v := listView{now: now, width: width, hosts: []string{"github.com"}}
 		table := view.Table{Columns: titlesOf(v.columns())}
