@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -54,9 +55,9 @@ func TestAStaleDecisionIsMadeAgain(t *testing.T) {
 	}
 }
 
-// The numbers of spawns begin anew for an item that was forgotten, and cleaning up
-// removes the row of the session before. A pane that was kept proves nothing of the
-// next start, which runs (D5).
+// An item that was forgotten and cleaned up has no row of the session before. A pane
+// that was kept proves nothing of the next start, which runs (D5), and what was said of
+// the first session on the item does not stand for the second (D12).
 func TestAStartAfterForgetAndCleanup(t *testing.T) {
 	w := newWorld(t)
 	w.configure("octocat", "", "")
@@ -79,7 +80,12 @@ func TestAStartAfterForgetAndCleanup(t *testing.T) {
 	order("cleanup")
 	order("start")
 	w.until("the session of the second life", func() bool { return w.told("the-task") == 2 })
+	w.until("both are announced", func() bool { return len(w.events("session.announced")) == 2 })
 	p.end()
+	posts, err := filepath.Glob(w.path("inbox/1/comments/*-the-loop.md"))
+	if err != nil || len(posts) != 2 {
+		t.Errorf("posted: %q, %v", posts, err)
+	}
 }
 
 // Everybody writes at once: cycles, the sessions' jobs, people on the tracker, an

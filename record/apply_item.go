@@ -33,7 +33,7 @@ func (c FirstSeen) apply(r *Record) (bool, error) {
 	if r.Item.Known() {
 		return false, fmt.Errorf("%w: it was seen before", ErrIllegal)
 	}
-	r.Item.FirstSeenAt = c.At
+	r.Item.FirstSeenAt, r.Item.Spawn.N = c.At, r.spawns()
 	if !r.Item.EndedAt.IsZero() { // reopened: what was before the ending is history (P8)
 		r.Item.EndedAt, r.Item.LateUntil, r.Item.InlineUntil = time.Time{}, time.Time{}, time.Time{}
 		r.Item.Control = nil
@@ -66,6 +66,9 @@ func (Serve) apply(r *Record) (bool, error) {
 
 func (c PutSession) apply(r *Record) (bool, error) {
 	session := c.Session
+	if r.Session != nil {
+		session.Spawns = max(session.Spawns, r.Session.Spawns)
+	}
 	r.Session = &session
 	return true, nil
 }
@@ -153,8 +156,8 @@ func (c Import) apply(r *Record) (bool, error) {
 	if r.Item.Ref != "" && !c.Overwrite {
 		return false, fmt.Errorf("%w: the ledger has it already", ErrIllegal)
 	}
-	rev := r.Item.Rev
+	rev, spawns := r.Item.Rev, r.spawns()
 	r.Item, r.Comments, r.Session, r.Link = c.Item, NewThread(c.Comments), c.Session, c.Link
-	r.Item.Rev = rev
+	r.Item.Rev, r.Item.Spawn.N = rev, max(r.Item.Spawn.N, spawns)
 	return true, nil
 }

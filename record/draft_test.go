@@ -142,6 +142,24 @@ func TestAccount(t *testing.T) {
 	}
 }
 
+// D5, D12: what an item leaves that was forgotten keeps how far its spawns are
+// numbered, whatever is put in its place, and the numbers go on.
+func TestTheNumbersOfSpawnsGoOn(t *testing.T) {
+	left := Record{Session: &Session{Status: Shut, EndedAt: at, Spawns: 7}}
+	for what, changes := range map[string][]Change{
+		"seen again":              {FirstSeen{At: at}},
+		"registered, seen again":  {PutSession{Session{Status: Active}}, FirstSeen{At: at}},
+		"imported":                {Import{Item: Item{FirstSeenAt: at}}},
+		"imported, without a row": {Import{Item: Item{}}, FirstSeen{At: at}},
+		"cleaned up":              {FirstSeen{At: at}, DropSession{}},
+	} {
+		after, _, err := Apply(left, append(changes, QueueSpawn{DeliveryID: "x", Run: "r"}))
+		if err != nil || after.Item.Spawn.N != 8 {
+			t.Errorf("%s: the next spawn is number %d, %v", what, after.Item.Spawn.N, err)
+		}
+	}
+}
+
 // P8: a conversation of before the first sight is never gone on with.
 func TestBygone(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -92,9 +92,10 @@ func (p Pane) proves(d Delivery) bool {
 }
 
 // Outlived reports whether what a dead pane's ring may hold of an attempt is an
-// earlier one's. The numbers of spawns begin anew when an item is forgotten or
-// cleaned up, and a pane that was kept still has the mark of the first; a spawn
-// that started has begun another life than the one that it found dead (D5).
+// earlier one's. The numbers of spawns begin anew with a ledger that is put back,
+// and 90 days behind an item that was forgotten, and a pane that was kept still has
+// the mark of the first; a spawn that started has begun another life than the one
+// that it found dead (D5).
 func (p Pane) Outlived(d Delivery) bool {
 	_, comment := DeliveryComment(d.DeliveryID)
 	return p.State == PaneDead && !comment && (!d.Started() || d.StartedOn == p.Identity)

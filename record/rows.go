@@ -190,7 +190,7 @@ type Spawn struct {
 	Delivery
 	GaveUp bool `json:"gaveUp,omitempty"`
 	// N numbers the spawns of the item and is never reset, so that no delivery id
-	// comes twice.
+	// comes twice; what an item leaves that is forgotten keeps it (Session.Spawns).
 	N uint64 `json:"n,omitempty"`
 	// Version is the release that gave the spawn up.
 	Version string `json:"version,omitempty"`
@@ -226,6 +226,9 @@ type Session struct {
 	// Announced is the delivery id whose announcement stands on the item, or, behind
 	// the word "owed ", the one whose announcement is still to be posted (D12).
 	Announced string `json:"announced,omitempty"`
+	// Spawns is Spawn.N of an item that was forgotten: this row outlives it, and the
+	// numbers go on with its next life (D5).
+	Spawns uint64 `json:"spawns,omitempty"`
 	// Host is the machine's id: a row of another machine counts as no session.
 	Host  string                     `json:"host,omitempty"`
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
@@ -234,6 +237,14 @@ type Session struct {
 // Open reports whether the row names a conversation that is not closed. A nil
 // session is not open.
 func (s *Session) Open() bool { return s != nil && s.Status != Shut }
+
+// spawns is how far the spawns of the item are numbered, in this life or before.
+func (r Record) spawns() uint64 {
+	if r.Session == nil {
+		return r.Item.Spawn.N
+	}
+	return max(r.Item.Spawn.N, r.Session.Spawns)
+}
 
 // Bygone reports whether the session row is of a conversation from before the
 // item's first sight: the item had ended, was forgotten and is open again. Such

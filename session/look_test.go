@@ -57,7 +57,7 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// D5: the numbers of spawns begin anew when an item is forgotten or cleaned up. A
+// D5: the numbers of spawns begin anew with a ledger that is put back. A
 // spawn that has not started is started, whatever the ring of a dead pane seems to
 // prove of it.
 func TestARingOfALifeBefore(t *testing.T) {

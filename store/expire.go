@@ -122,12 +122,17 @@ func (l *Ledger) planForget(ctx context.Context, ref workitem.Ref) ([]row, error
 }
 
 // bygone is the session row that outlives a forgotten item. An item that has had a
-// session, and has no row of it, leaves one: the numbers of its spawns begin anew
-// with the next first sight, and what a pane that was kept has in its ring by then
-// must not prove them (D5).
+// session, and has no row of it, leaves one: the numbers of its spawns go on with
+// the next first sight. What a pane that was kept has in its ring by then must not
+// prove one, nor what is said on the item of the one before (D5, D12, B3).
 func (l *Ledger) bygone(rec record.Record) *record.Session {
-	if rec.Session != nil || rec.Item.Spawn.N == 0 {
+	if rec.Item.Spawn.N == 0 {
 		return rec.Session
 	}
-	return &record.Session{Status: record.Shut, CreatedAt: rec.Item.FirstSeenAt, EndedAt: l.opts.Now().UTC()}
+	row := record.Session{Status: record.Shut, CreatedAt: rec.Item.FirstSeenAt, EndedAt: l.opts.Now().UTC()}
+	if rec.Session != nil {
+		row = *rec.Session
+	}
+	row.Spawns = max(row.Spawns, rec.Item.Spawn.N)
+	return &row
 }

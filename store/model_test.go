@@ -197,6 +197,10 @@ func (m *model) forget(t *rapid.T) {
 		if rec.Session == nil && rec.Item.Spawn.N > 0 { // its panes are of a life before
 			next.Session = &record.Session{Status: record.Shut, CreatedAt: rec.Item.FirstSeenAt, EndedAt: noon}
 		}
+		if n := rec.Item.Spawn.N; n > 0 && n > next.Session.Spawns { // their numbers go on
+			kept := *next.Session
+			kept.Spawns, next.Session = n, &kept
+		}
 		if rec.Item.Rev > 0 && !rec.Session.Open() && !rec.Item.EndedAt.IsZero() {
 			var err error
 			next, _, err = record.Apply(rec, []record.Change{record.Forget{}})

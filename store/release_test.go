@@ -77,9 +77,9 @@ func TestReleaseBesideABadRow(t *testing.T) {
 	same(t, "what came back", []record.Held{held(2, "IC_9")}, back)
 }
 
-// An open item that is forgotten begins to number its spawns anew. If it had one and
-// has no row of it any more (a cleanup), it leaves a row that says so: what a kept
-// pane's ring holds proves none of the new ones (D5).
+// An open item that is forgotten goes on to number its spawns in its next life. If it
+// had one and has no row of it any more (a cleanup), it leaves a row that says so: what
+// a kept pane's ring holds, or stands on the item, is of none of the new ones (D5, D12).
 func TestForgottenSpawnsProveNothing(t *testing.T) {
 	l := storetest.Open(t)
 	for n := 1; n <= 2; n++ {
@@ -94,6 +94,12 @@ func TestForgottenSpawnsProveNothing(t *testing.T) {
 	commit(t, l, ref(1), observe(ref(1), "s1"), record.FirstSeen{At: time.Now().Add(time.Second)})
 	if rec := get(t, l, ref(1)); rec.Session.Open() || !rec.Bygone() {
 		t.Errorf("after a forget the session row is %+v, first seen %s", rec.Session, rec.Item.FirstSeenAt)
+	} else if n := rec.Item.Spawn.N; n != 1 {
+		t.Errorf("the next spawn is number %d", n+1)
+	}
+	must(t, l.ForgetAll(t.Context(), append(refs()[:0], ref(1)))) // before it had another
+	if rec := get(t, l, ref(1)); rec.Session == nil || rec.Session.Spawns != 1 {
+		t.Errorf("after a second forget the session row is %+v", rec.Session)
 	}
 }
 
