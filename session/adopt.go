@@ -145,7 +145,7 @@ func (h *Host) alive(rec record.Record, l life) (record.Session, []record.Change
 // one in the ring.
 func (h *Host) spawnedBy(rec record.Record, l life) string {
 	old := h.local(rec)
-	known := old.Open() || old != nil && old.HarnessSessionID == l.look.HarnessSession
+	known := old.Open() || old != nil && !rec.Bygone() && old.HarnessSessionID == l.look.HarnessSession
 	if known || !h.Settings().Announce || !l.look.Ours() || len(l.look.Ring) == 0 {
 		return ""
 	}

@@ -143,6 +143,10 @@ func TestWhatIsAnnounced(t *testing.T) {
 			w.dead()
 			w.ledger.put(octoRef, shut, record.DropSession{}, record.Command{Control: record.Control{Command: "start", Source: "cli"}})
 		}, 1},
+		{"closed before the item was opened again, by a harness that names none: a new one (P8)", func(w *world) {
+			w.settings.Harness = "cursor"
+			w.ledger.put(octoRef, record.PutSession{Session: record.Session{Harness: "cursor", Status: record.Shut, Host: testHost, EndedAt: noon.Add(-2 * time1h)}})
+		}, 1},
 		{"the resumed one died at once: a fresh one in its place", func(w *world) { w.dead(); w.tmux.exit = []string{"exit 1"} }, 0},
 		{"it is turned off", func(w *world) { w.settings.Announce = false }, 0},
 		{"the item has no tracker any more", func(w *world) { w.host.Tracker = func(workitem.Ref) (Tracker, bool) { return nil, false } }, 0},
