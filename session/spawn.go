@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"theloop/record"
 	"theloop/session/tmux"
@@ -202,18 +204,35 @@ func (j *job) order(ctx context.Context, l launch, v view, command []string) (la
 // conversation is the harness and id of the conversation to go on with, empty
 // when there is none: the one that the row names, else the one that our pane was
 // made for before anybody could write its row. A pane whose row a cleanup has
-// removed looks the same, but for the start that is to begin afresh (X4).
+// removed looks the same, but for the start that is to begin afresh (X4), and so
+// does one of a life of the item before, but for its ring (P8).
 func (v view) conversation(p place, s Settings) (harness, id string) {
-	row := v.session
-	if row != nil && !v.owner.Bygone() && usableSessionID(row.HarnessSessionID) {
+	row, bygone := v.session, v.owner.Bygone()
+	if row != nil && !bygone && usableSessionID(row.HarnessSessionID) {
 		return v.harnessName(s), row.HarnessSessionID
 	}
 	inPane := p.pane.HarnessSessionID
-	if c := v.owner.Item.Control; row == nil && c.Arming() && !c.Served {
+	c := v.owner.Item.Control
+	switch {
+	case !usableSessionID(inPane), row != nil && row.HarnessSessionID == inPane:
+		return "", ""
+	case row == nil && c.Arming() && !c.Served, (row == nil || bygone) && !v.sent(p.pane.Ring):
 		return "", ""
 	}
-	if usableSessionID(inPane) && (row == nil || row.HarnessSessionID != inPane) {
-		return v.harnessName(s), inPane
+	return v.harnessName(s), inPane
+}
+
+// sent reports whether the last that a pane was sent, by its ring, was one of the
+// deliveries that the records know. Those of a life of the item that was forgotten
+// they do not.
+func (v view) sent(ring []string) bool {
+	if len(ring) == 0 {
+		return false
 	}
-	return "", ""
+	last := strings.TrimPrefix(ring[len(ring)-1], "_")
+	if spawn := v.owner.Item.Spawn.Delivery; (spawn.Started() || !spawn.InHand()) && spawn.DeliveryID != "" && record.Mark(spawn.DeliveryID) == last {
+		return true
+	}
+	of := func(row record.Comment) bool { return row.DeliveryID != "" && record.Mark(row.DeliveryID) == last }
+	return slices.ContainsFunc(v.owner.Comments.All(), of) || slices.ContainsFunc(v.rec.Comments.All(), of)
 }

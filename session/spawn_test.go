@@ -210,7 +210,11 @@ func TestWhichConversation(t *testing.T) {
 		}, "", true},
 		{"made after the reopening, never committed", func(w *world, p *fakePane, s *record.Session) {
 			s.Status, s.EndedAt, p.look.HarnessSession = record.Shut, noon.Add(-time1h), "newer"
+			p.look.Identity, p.look.Ring = "9/9/9", []string{"_" + record.Mark("poll-comment-IC_1")}
 		}, "newer", true},
+		{"cleaned up, and forgotten: only its pane still names it (P8)", func(_ *world, _ *fakePane, s *record.Session) {
+			*s = record.Session{Status: record.Shut, EndedAt: noon.Add(-time1h)}
+		}, "", true},
 		{"resuming is off", func(w *world, _ *fakePane, _ *record.Session) { w.settings.ResumeOnRespawn = false }, "", false},
 		{"the harness cannot", func(w *world, _ *fakePane, _ *record.Session) {
 			w.settings.Harnesses = map[string]Harness{"claude": {Command: []string{"mine", "{{sessionId}}"}}}
@@ -273,21 +277,30 @@ func TestProbeIsOfTheSameLife(t *testing.T) {
 
 // X4: behind a cleanup the next start begins a fresh conversation, although the
 // kept pane still names the old one; a session that was made and never committed
-// is told from that by its start, which had it.
+// is told from that by its start, which had it, and by its ring. The next start may
+// be one of the poller's own, when the item was opened again (P8).
 func TestFreshAfterCleanup(t *testing.T) {
-	for _, served := range []bool{false, true} {
+	start := record.Command{Control: record.Control{Command: "start", Source: "cli"}}
+	for _, c := range []struct {
+		what    string
+		last    string // in the ring
+		since   []record.Change
+		resumes bool
+	}{
+		{"a start", "IC_0", []record.Change{start}, false},
+		{"made, and never committed", "IC_1", []record.Change{start, record.Serve{}}, true},
+		{"of a life before, under a start that was served", "IC_0", []record.Change{start, record.Serve{}}, false},
+		{"opened again", "IC_0", []record.Change{record.End{At: noon}, record.Forget{}, record.FirstSeen{At: noon}}, false},
+	} {
 		w := newWorld(t)
-		p, comment := w.dead(), w.queued("IC_1")
-		w.ledger.put(octoRef, record.SetStatus{Status: record.Shut, At: noon}, record.DropSession{},
-			record.Command{Control: record.Control{Command: "start", Source: "cli"}})
-		if served {
-			w.ledger.put(octoRef, record.Serve{})
-		}
-		if got := w.deliver(comment); got != Done {
+		p := w.dead()
+		p.look.Ring = []string{"_" + record.Mark(record.CommentDeliveryID(c.last))}
+		w.ledger.put(octoRef, append([]record.Change{record.SetStatus{Status: record.Shut, At: noon}, record.DropSession{}}, c.since...)...)
+		if got := w.deliver(w.queued("IC_1")); got != Done {
 			t.Fatal(got)
 		}
-		if resumed := slices.Contains(p.argv, "--resume"); resumed != served {
-			t.Errorf("served %v: started as %q", served, p.argv)
+		if resumed := slices.Contains(p.argv, "--resume"); resumed != c.resumes {
+			t.Errorf("%s: started as %q", c.what, p.argv)
 		}
 	}
 }
