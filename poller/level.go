@@ -3,7 +3,6 @@ package poller
 import (
 	"time"
 
-	"theloop/policy"
 	"theloop/record"
 )
 
@@ -68,7 +67,7 @@ func (d *decider) closing() bool {
 // that is said later can go on with it (X4).
 func (d *decider) tidy() {
 	rec := d.rec()
-	if c := rec.Item.Control; d.routed() || rec.Item.Sealed() || c == nil || c.Command != string(policy.Cleanup) {
+	if d.routed() || rec.Item.Sealed() || !rec.Item.Control.CleansUp() {
 		return // the command of an item that was forgotten is history (P8)
 	}
 	if rec.Session.Here(d.f.Host) && !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {

@@ -115,6 +115,10 @@ func (c *Control) Arming() bool {
 	return false
 }
 
+// CleansUp reports whether the command is that the conversation is not gone on with
+// once its session is closed (X4). A nil control says nothing.
+func (c *Control) CleansUp() bool { return c != nil && c.Command == "cleanup" }
+
 // Delivery is what the rows of comments and of spawns have in common: the
 // attempts spent, and what is durable about the one in hand.
 type Delivery struct {

@@ -24,6 +24,8 @@ type Close struct {
 	Ref workitem.Ref
 	// Reason is Stopped, Ended or any other word for the event.
 	Reason string
+	// forget says that the close is a cleanup's.
+	forget bool
 }
 
 // closeCalls is how long the tmux calls of one close may take effect beside the
@@ -57,6 +59,7 @@ func (h *Host) close(ctx context.Context, c Close) (Result, error) {
 	case !until.IsZero():
 		return Unknown, nil // a late call may still bring it back (D3)
 	}
+	c.forget = rec.Item.Control.CleansUp()
 	p := h.find(ctx, c.Ref, rec, "")
 	switch p.pane.State {
 	case record.PaneUnknown:
@@ -156,7 +159,11 @@ func (h *Host) shut(ctx context.Context, c Close, p place, kept bool) (Result, e
 		if row.Status == record.Shut && row.EndedAt.IsZero() {
 			closed.EndedAt = at
 		}
-		return []record.Change{record.PutSession{Session: closed}, record.SetStatus{Status: record.Shut, At: at}}
+		changes := []record.Change{record.PutSession{Session: closed}, record.SetStatus{Status: record.Shut, At: at}}
+		if c.forget { // whatever was commanded since: the next start begins afresh (X4)
+			changes = append(changes, record.DropSession{})
+		}
+		return changes
 	})
 	h.Failpoint("outcome")
 	if err != nil {

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,6 +104,36 @@ func TestClose(t *testing.T) {
 				t.Errorf("events %v", w.events)
 			}
 		})
+	}
+}
+
+// X4: the close of a cleanup takes the row with it, so that the next start begins
+// afresh: whether the poller looks again in between or not, and also when the start
+// comes while the close is under way.
+func TestCleanupForgetsTheConversation(t *testing.T) {
+	command := func(word string) record.Change {
+		return record.Command{Control: record.Control{Command: word, Source: "cli"}}
+	}
+	for word, kept := range map[string]bool{"stop": true, "cleanup": false} {
+		for _, during := range []string{"", "started", "pasted"} {
+			w := newWorld(t)
+			p := w.live()
+			w.ledger.put(octoRef, command(word))
+			w.at[during] = func() { w.ledger.put(octoRef, command("start")) }
+			if got := w.host.Close(t.Context(), Close{Ref: octoRef, Reason: Stopped}); got != Done {
+				t.Fatal(got)
+			}
+			if row := w.ledger.get(octoRef).Session; (row != nil) != kept {
+				t.Errorf("%s, with a start when it was %s: the row is %+v", word, during, row)
+			}
+			w.ledger.put(octoRef, command("start"), record.QueueSpawn{DeliveryID: "poll-spawn-1", Run: testRun})
+			if got := w.host.Spawn(t.Context(), Spawn{Ref: octoRef, DeliveryID: "poll-spawn-1", Story: Story{Item: octoItem()}}); got != Done {
+				t.Fatal(got)
+			}
+			if resumed := slices.Contains(p.argv, "--resume"); resumed != kept {
+				t.Errorf("%s, with a start when it was %s: started as %q", word, during, p.argv)
+			}
+		}
 	}
 }
 
