@@ -81,13 +81,13 @@ func (f forgetter) which(ctx context.Context, what localapi.Forget) ([]workitem.
 }
 
 // end closes the item's session when its row is open, and waits for it: also for
-// the one that a job in hand is about to start.
+// the one that a job in hand is about to start, be it by a comment on a pull request.
 func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	rec, err := f.ledger.Record(ctx, ref)
 	if err != nil {
 		return err
 	}
-	if !rec.Session.Open() && !rec.InHand() {
+	if !rec.Session.Open() && !rec.InHand() && len(f.queue.Held(ref)) == 0 {
 		return nil
 	}
 	if rec.Session.Open() && !rec.Session.Here(f.id) {

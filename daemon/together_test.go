@@ -6,14 +6,18 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
+	"theloop/dispatch"
 	"theloop/localapi"
 	"theloop/record"
+	"theloop/store/storetest"
 	"theloop/testdata/harness/harnesslog"
 	"theloop/workitem"
 )
@@ -86,6 +90,41 @@ func TestAStartAfterForgetAndCleanup(t *testing.T) {
 	if err != nil || len(posts) != 2 {
 		t.Errorf("posted: %q, %v", posts, err)
 	}
+}
+
+// A forget waits for whatever the item's session has in its queue, which may be paid
+// for by a comment on a pull request, and may bring a session up (P3).
+func TestForgetWaitsForTheQueue(t *testing.T) {
+	l, q := storetest.Open(t), dispatch.New(dispatch.Options{})
+	observe := record.Observe{Item: workitem.Item{Ref: ref(1), Source: "inbox:local/demo"}}
+	if _, err := l.Commit(t.Context(), ref(1), 0, []record.Change{observe, record.FirstSeen{At: time.Now()}}); err != nil {
+		t.Fatal(err)
+	}
+	running, held := make(chan struct{}), make(chan struct{})
+	q.Put(dispatch.Job{Ref: ref(1), Item: ref(2), ID: "poll-comment-1", Run: func(context.Context) error {
+		close(running)
+		<-held
+		return nil
+	}})
+	<-running
+	done := make(chan error, 1)
+	go func() {
+		_, err := forgetter{ledger: l, queue: q}.forget(t.Context(), localapi.Forget{Refs: []workitem.Ref{ref(1)}})
+		done <- err
+	}()
+	for len(q.Held(ref(1))) < 2 {
+		select {
+		case err := <-done:
+			t.Fatalf("it did not wait: %v", err)
+		default:
+			runtime.Gosched()
+		}
+	}
+	close(held)
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	q.Stop(time.Minute)
 }
 
 // Everybody writes at once: cycles, the sessions' jobs, people on the tracker, an
