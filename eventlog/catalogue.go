@@ -91,7 +91,7 @@ var closed = map[string]string{
 	"dispatch.dropped reason": "duplicate-delivery already-processed spawn-policy awaiting-start session-paused " +
 		"session-stopped session-vanished session-occupied work-item-not-found max-sessions",
 	"control.command effect":  "spawned resumed paused stopped cleaned nothing-to-clean partial noop",
-	"control.rejected reason": "spawn-policy nothing-to-resume unauthorized-actor",
+	"control.rejected reason": "spawn-policy nothing-to-resume unauthorized-actor superseded",
 	"poll.recovered proof":    "mark never-started none adopted",
 }
 

@@ -1,6 +1,8 @@
 package poller
 
 import (
+	"net/url"
+
 	"theloop/policy"
 	"theloop/record"
 	"theloop/workitem"
@@ -80,6 +82,47 @@ func (d *decider) command(c workitem.Comment, found policy.Found) {
 // brings it up was told what it says before this command was given.
 func (d *decider) comesUp(c workitem.Comment) bool {
 	return d.ownerless() || d.inHand(record.CommentDeliveryID(c.ID))
+}
+
+// overtaken reports whether the recorded command was said behind this comment, on
+// another item of the session: of one conversation the last command wins, whichever
+// item is read first (I6). Times are compared only where one tracker gave both: what
+// the operator says here and what an import brought, neither of which has an account's
+// number, carry the clock of a machine. An edit may have brought the command, and an inline
+// comment the time of its draft: neither is known to be older. Somebody who is not
+// listed any more overtakes nobody (A7).
+func (d *decider) overtaken(c workitem.Comment) bool {
+	last := d.owner().Item.Control
+	if last == nil || last.ActorID == 0 || !authority(last, d.f.Policy) || c.Surface == workitem.Inline {
+		return false
+	}
+	earlier := c.CreatedAt.Before(last.RequestedAt) && c.UpdatedAt.Before(last.RequestedAt)
+	return earlier && oneTracker(c.URL, last.Note)
+}
+
+// oneTracker reports whether two comments stand on the same tracker.
+func oneTracker(a, b string) bool {
+	at, err := url.Parse(a)
+	to, bad := url.Parse(b)
+	return err == nil && bad == nil && at.Host != "" && at.Host == to.Host
+}
+
+// yield deals with a command that was overtaken: it is not recorded. Where it lets a
+// session run and so does the later one, its words reach the session that is there
+// (X6).
+func (d *decider) yield(c workitem.Comment, found policy.Found) {
+	word, actor := string(found.Command), record.Account(c.Author)
+	if !found.Command.Arming() || !d.owner().Item.Control.Arming() {
+		d.event("control.rejected", map[string]any{"command": word, "actor": actor, "reason": "superseded"})
+		d.settle(c, record.ControlRejected, word)
+		return
+	}
+	d.event("control.command", map[string]any{"command": word, "actor": actor, "command_source": "comment", "effect": "noop"})
+	if found.Words && d.fate() == "" && (d.column() == active || d.comesUp(c)) {
+		d.forward(c, word)
+		return
+	}
+	d.settle(c, record.ControlExecuted, word)
 }
 
 // order records a command unless the table of X4 refuses it, and does what goes

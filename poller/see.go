@@ -106,6 +106,8 @@ func (d *decider) obey(c workitem.Comment) {
 	case len(found.Ambiguous) > 0:
 		d.settle(c, record.ControlAmbiguous, "")
 		d.event("control.ambiguous", map[string]any{"commands": words(found.Ambiguous), "actor": c.Author.Login})
+	case found.Command != "" && d.overtaken(c):
+		d.yield(c, found)
 	case found.Command != "":
 		d.command(c, found)
 	default:

@@ -37,7 +37,7 @@ type book struct {
 	healed bool
 	// obeyed and gaveUp hold what may happen once.
 	obeyed, gaveUp map[string]bool
-	// newestCommand is when the last command of an item was said.
+	// newestCommand is when the last command of a thread was said.
 	newestCommand map[string]time.Time
 }
 
@@ -109,7 +109,7 @@ func (s *sim) checkChanges(ref workitem.Ref, rec record.Record, applied []record
 		case record.ResetSpawn:
 			s.starts[owner(ref, "")] = 0
 		case record.Command:
-			s.checkCommand(ref, c.Control)
+			s.checkCommand(ref, before, c.Control)
 		case record.GiveUp:
 			s.checkGiveUp(before, c)
 		case record.Settle:
@@ -187,9 +187,9 @@ func (s *sim) checkStart(ref workitem.Ref, before, after record.Record, c record
 	s.checkOrder(s.acting, row)
 }
 
-// checkCommand: a comment runs a command once, and the last one of the thread
+// checkCommand: a comment runs a command once, and the last one of the session
 // wins (I6); nobody else's is obeyed (I5).
-func (s *sim) checkCommand(ref workitem.Ref, c record.Control) {
+func (s *sim) checkCommand(ref workitem.Ref, before record.Record, c record.Control) {
 	once := c.Note + " " + c.Command
 	if s.obeyed[once] {
 		s.fail("I6: %s is obeyed twice", once)
@@ -206,9 +206,13 @@ func (s *sim) checkCommand(ref workitem.Ref, c record.Control) {
 			if policy.SelfAuthored(comment.Body) {
 				s.fail("I5: a command of our own is obeyed")
 			}
-			// Each thread has its order; what is said on two items at once has none.
+			// Each thread has its order, and what a session is told on several items has one.
 			of := ref.Key() + " " + said
-			if was := s.newestCommand[of]; !s.edited[comment.ID] && c.RequestedAt.Before(was) {
+			was := s.newestCommand[of]
+			if last := before.Item.Control; last != nil && authority(last, s.rules) && last.RequestedAt.After(was) {
+				was = last.RequestedAt
+			}
+			if !s.edited[comment.ID] && c.RequestedAt.Before(was) {
 				s.fail("I6: %s of %s was said before the last one", c.Command, comment.ID)
 			}
 			s.newestCommand[of] = c.RequestedAt

@@ -31,7 +31,7 @@ import (
 //     hear, checkStart, checkCommand, checkEffect
 //   - attempts within the budget, spent on what started alone: checkRows
 //   - no livelock, and quiet is a fixpoint: rest
-//   - a command once, the last one of a thread wins: checkCommand
+//   - a command once, the last one of a session wins: checkCommand
 //   - in the order of the thread, and of the session: hear, checkStart, checkOrder
 //   - no closure from a listing that failed: checkChanges
 func TestTheProtocolUnderEverything(t *testing.T) {
@@ -198,7 +198,7 @@ func (s *sim) say(ref workitem.Ref, author, body string) {
 	s.said++
 	id := fmt.Sprintf("c%d", s.said)
 	s.src.threads[ref.Key()] = append(s.src.threads[ref.Key()], workitem.Comment{
-		ID: id, Author: workitem.Author{Login: author}, Body: body, CreatedAt: s.now, URL: "https://example.org/" + id,
+		ID: id, Author: workitem.Author{Login: author, ID: int64(len(author))}, Body: body, CreatedAt: s.now, URL: "https://example.org/" + id,
 	})
 	s.touch(ref)
 	s.note("%s: %q says %q (%s)", ref, author, body, id)

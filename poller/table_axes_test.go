@@ -30,10 +30,11 @@ var (
 	byPolicy   = &axis{11, "spawn policy", []string{"labeled", "always", "never"}}
 	byStart    = &axis{12, "start required", []string{"yes", "no"}}
 	byRevision = &axis{13, "revision", []string{"fresh", "stale"}}
+	byOrder    = &axis{14, "order", []string{"behind", "before"}}
 )
 
 var axes = []*axis{
-	bySight, byItem, byTarget, byRow, byPane, byControl, byOpener, byAuthor, byBody, byDelivery, byAttempts, byPolicy, byStart, byRevision,
+	bySight, byItem, byTarget, byRow, byPane, byControl, byOpener, byAuthor, byBody, byDelivery, byAttempts, byPolicy, byStart, byRevision, byOrder,
 }
 
 var bodyNames = []string{
@@ -42,7 +43,7 @@ var bodyNames = []string{
 }
 
 // cell is one situation: a value of each axis, by its index.
-type cell [14]int
+type cell [15]int
 
 func (c cell) get(a *axis) string { return a.values[c[a.at]] }
 
@@ -55,7 +56,7 @@ func (c cell) String() string {
 }
 
 // box is a set of values of each axis, as bits: the product of them.
-type box [14]uint16
+type box [15]uint16
 
 // everything is the whole product.
 var everything = func() (b box) {
@@ -140,17 +141,29 @@ func all(of ...when) when {
 
 // absorbed leaves out the boxes that lie in others.
 func (w when) absorbed() (out when) {
-	for i, b := range w {
-		within := func(j int, o box) bool { return j != i && b.meet(o) == b && (o != b || j < i) }
+	for i := range w {
 		inOther := false
-		for j, o := range w {
-			inOther = inOther || within(j, o)
+		for j := range w {
+			if j != i && w[i].within(&w[j]) && (j < i || !w[j].within(&w[i])) {
+				inOther = true
+				break
+			}
 		}
 		if !inOther {
-			out = append(out, b)
+			out = append(out, w[i])
 		}
 	}
 	return out
+}
+
+// within reports whether a box lies in another.
+func (b *box) within(o *box) bool {
+	for i := range b {
+		if b[i]&^o[i] != 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // either holds where one of the conditions does.

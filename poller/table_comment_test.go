@@ -185,6 +185,25 @@ var commentRules = []rule{
 		name: "a listed author says cleanup", when: cleanedUp, settle: record.ControlExecuted, records: true, events: []string{"poll.comment_settled", "control.command"},
 		text: "As a stop, and nothing of the conversation comes back.", change: "`the-loop start` begins a fresh one.",
 	},
+	{
+		name: "a listed author says start or resume, and a start that was said later, on another item of the session, is recorded already", when: agreed.but(overheard),
+		settle: record.ControlExecuted, events: []string{"poll.comment_settled", "control.command"},
+		text: "The later one stays recorded: the item is started.", change: "`the-loop stop`",
+	},
+	{
+		name: "a start or a resume has words beside it, a later start is recorded already, and a session is there to hear them", when: all(overheard, able),
+		hold: true, deliver: true, events: []string{"control.command", "poll.comment_forwarded"},
+		text: "The later one stays recorded, and this one's words are delivered.",
+	},
+	{
+		name: "a start or a resume has words beside it, a later start is recorded already, and nothing can be sent to the session now", when: overheard.but(able),
+		hold: true, waits: true, events: []string{"control.command"}, text: "The later one stays recorded, and this one's words wait.",
+	},
+	{
+		name: "a listed author says a command, and one that was said later, on another item of the session, is recorded already", when: overtaken.but(agreed),
+		settle: record.ControlRejected, events: []string{"poll.comment_settled", "control.rejected"},
+		text: "It is not obeyed: the last command wins, whichever item is read first. Words beside it are not sent.", change: "Say it again.",
+	},
 
 	// Last words.
 	{

@@ -97,7 +97,16 @@ var (
 
 // The command in the comment.
 var (
-	commanding = all(listed, either(all(dealtWith, open), all(before, norecord)))
+	commanding = all(listed, either(all(dealtWith, inTime), all(before, norecord)))
+
+	// overtaken: a later command is recorded already, from another item (I6); inTime:
+	// none is. What waits and was edited into a command is new (X6).
+	inTime    = either(all(unread, either(byOrder.is("behind"), norecord)), waiting, inQueue)
+	overtaken = all(listed, dealtWith, unread, byOrder.is("before"), said("start", "stop", "pause", "cleanup"), byBody.isNot("plain", "two commands"))
+	// agreed: that one lets a session run as well.
+	agreed = all(overtaken, said("start"), either(word("start"), word("resume")))
+	// overheard: a session is there for the words beside it.
+	overheard = all(agreed, withWords, free, either(activeSession, ownerless))
 
 	startRefused  = all(commanding, word("start"), noSession).but(allowed)
 	resumeRefused = all(commanding, word("resume")).but(pausedSession)

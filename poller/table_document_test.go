@@ -119,6 +119,7 @@ var meaning = map[*axis]string{
 	byPolicy:   "`routing.spawnOnUnmatched`",
 	byStart:    "`routing.control.requireStartCommand`",
 	byRevision: "whether somebody else wrote the record meanwhile",
+	byOrder:    "whether the comment was written behind the command that was recorded last, or before it (that one stands on another item of the same session then: a pull request, or its issue)",
 }
 
 const preface = `# What it does when

@@ -159,9 +159,13 @@ func (c cell) control() *record.Control {
 		return nil
 	}
 	here := c.get(byRow) != "none" && c.get(byRow) != "elsewhere"
+	at := begunAt
+	if c.get(byOrder) == "before" {
+		at = endedNow
+	}
 	return &record.Control{
-		Command: c.get(byControl), Source: "comment", Actor: "octocat", RequestedAt: begunAt,
-		Served: c.get(byControl) == "start" && here,
+		Command: c.get(byControl), Source: "comment", Actor: "octocat", ActorID: 1, RequestedAt: at,
+		Served: c.get(byControl) == "start" && here, Note: "https://github.com/octo/repo/pull/9#c",
 	}
 }
 
