@@ -66,7 +66,7 @@ func (j *job) try(ctx context.Context, last bool) verdict {
 		return *stop
 	}
 	j.mayRepeat = j.mayRepeat || v.row.MayRepeat
-	p := j.find(ctx, j.session, v.owner, j.ahead(v))
+	p := j.seek(ctx, j.session, v.owner, j.ahead(v))
 	if p.loaded != (tmux.Loaded{}) {
 		j.Failpoint("loaded")
 	}

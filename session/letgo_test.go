@@ -110,3 +110,51 @@ func TestLetGoIsKilled(t *testing.T) {
 		}
 	}
 }
+
+// X4: a start behind a cleanup begins afresh: what the cleanup let go is left alone,
+// with its conversation and its tmux session, and can be had back on the operator's
+// word alone (D5).
+func TestLetGoByACleanup(t *testing.T) {
+	spawn := func(w *world, id string) Result {
+		w.ledger.put(octoRef, record.Command{Control: record.Control{Command: "start", Source: "comment", Actor: "octocat"}},
+			record.QueueSpawn{DeliveryID: id, Run: testRun})
+		return w.host.Spawn(w.t.Context(), Spawn{Ref: octoRef, DeliveryID: id, Story: Story{Item: octoItem()}})
+	}
+	w := newWorld(t)
+	old := w.letGo()
+	w.ledger.put(octoRef, record.Command{Control: record.Control{Command: "cleanup"}}, record.DropSession{})
+	if pane := w.pane(); pane.State != record.PaneNone {
+		t.Errorf("to those who decide it is %+v", pane)
+	}
+	if got := spawn(w, "poll-spawn-2"); got != Done || len(w.tmux.panes) != 2 {
+		t.Fatalf("%s, events %v, calls %v", got, w.events, w.tmux.calls)
+	}
+	fresh, s := w.tmux.panes[1], w.ledger.get(octoRef).Session
+	if len(old.told) != 0 || old.look.State != tmux.Live || old.look.Owner != tmux.LeftMark(octoOwner) {
+		t.Errorf("the old one is %+v and was told %q", old.look, old.told)
+	}
+	if len(fresh.told) != 1 || fresh.look.HarnessSession == sessionID || fresh.look.Name != old.look.Name+"-"+octoRef.SlugHash() {
+		t.Errorf("the fresh one is %+v and was told %q", fresh.look, fresh.told)
+	}
+	if !s.Open() || s.TmuxTarget != fresh.look.Name || s.HarnessSessionID != fresh.look.HarnessSession {
+		t.Errorf("the row is %+v", s)
+	}
+	if got := w.deliver(w.queued("IC_1")); got != Done || len(fresh.told) != 2 || len(old.told) != 0 {
+		t.Errorf("%s, told %q and %q", got, fresh.told, old.told)
+	}
+
+	// The fresh one is let go by a cleanup as well: there is no third name.
+	if got := w.host.Close(t.Context(), Close{Ref: octoRef, Reason: "forgotten"}); got != Done {
+		t.Fatal(got)
+	}
+	w.ledger.put(octoRef, record.DropSession{})
+	if pane := w.pane(); pane.State != record.PaneForeign || pane.Holder == "" {
+		t.Errorf("to those who decide it is %+v", pane)
+	}
+	if got := spawn(w, "poll-spawn-3"); got != Dropped || len(w.tmux.panes) != 2 || w.ledger.get(octoRef).Item.Spawn.InHand() {
+		t.Errorf("%s, %d panes", got, len(w.tmux.panes))
+	}
+	if got, err := w.host.Adopt(t.Context(), Adoption{Ref: octoRef}); got != Done || err != nil || old.look.Owner != octoOwner {
+		t.Errorf("%s %v", got, err)
+	}
+}

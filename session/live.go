@@ -100,7 +100,7 @@ func (j *job) paste(ctx context.Context, v view, p *place, last bool) verdict {
 // skipped deals with a refusal, which proves that nothing was sent: the mark is
 // in the ring already, or the attempt un-starts and is made once more (D3).
 func (j *job) skipped(ctx context.Context, v view, cause error, last bool) verdict {
-	p := j.find(context.WithoutCancel(ctx), j.session, v.owner, "")
+	p := j.seek(context.WithoutCancel(ctx), j.session, v.owner, "")
 	if p.look.Proves(record.Mark(j.deliveryID)) {
 		return j.delivered(ctx, v.life(p.look, j.settings), "mark")
 	}

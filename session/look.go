@@ -19,7 +19,7 @@ import (
 // A session that a close has let go is absent: it is nobody's, until its item is
 // started again.
 func (h *Host) Look(ctx context.Context, ref workitem.Ref, rec record.Record) record.Pane {
-	p := h.find(ctx, ref, rec, "")
+	p := h.seek(ctx, ref, rec, "")
 	if p.leftBehind() && p.pane.State == record.PaneLive && !h.local(rec).Open() {
 		return record.Pane{State: record.PaneAbsent}
 	}
@@ -59,6 +59,20 @@ type place struct {
 	// text is what was loaded beside the look, to be pasted.
 	text   string
 	loaded tmux.Loaded
+}
+
+// seek is find for whoever uses the item's session or makes it. A harness that was let
+// go and has no row any more (a cleanup took it) is not gone on with: it keeps its
+// tmux session, and the one that begins afresh gets another name (X4).
+func (h *Host) seek(ctx context.Context, ref workitem.Ref, rec record.Record, text string) place {
+	p := h.find(ctx, ref, rec, text)
+	if h.local(rec) != nil || !p.leftBehind() || p.pane.State != record.PaneLive {
+		return p
+	}
+	p.name += "-" + ref.SlugHash()
+	p.look = h.Tmux.Look(ctx, tmux.Target{Name: p.name, Owner: p.owner})
+	p.pane = p.judge(nil, true) // one that was let go there as well has the name
+	return p
 }
 
 // find looks at tmux. What exists wins over what names say: a pane that carries
@@ -141,7 +155,7 @@ func (p place) foreign(row *record.Session, bygone bool) string {
 	case l.Owner != "" && !ours:
 		return "it is marked as " + safeText(l.Owner, maxHolder)
 	case p.leftBehind() && bygone && l.State == tmux.Live:
-		return "its harness was left running when the item was closed"
+		return "its harness was left running when its session was closed"
 	case ours && l.State == tmux.Live && !l.Ours() && !known(row, l):
 		return "somebody started another program in its pane" // a shell would run what is said (D3)
 	}

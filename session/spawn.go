@@ -50,7 +50,7 @@ func (j *job) bringUp(ctx context.Context, v view, p place, last bool) verdict {
 // a fresh one gets the first prompt. What the dead one may have read is not
 // known, so the prompt says that it may be a repeat.
 func (j *job) startAfresh(ctx context.Context, v view, last bool) verdict {
-	p := j.find(ctx, j.session, v.owner, "")
+	p := j.seek(ctx, j.session, v.owner, "")
 	if p.pane.State != record.PaneDead && p.pane.State != record.PaneAbsent && p.pane.State != record.PaneNone {
 		return *unknown(p.look.Err)
 	}
