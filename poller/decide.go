@@ -157,6 +157,7 @@ func (d *decider) judge() {
 	case record.PaneUnknown, record.PaneForeign:
 		d.stuck = true
 	}
+	d.stuck = d.stuck || d.cutClose()
 	for _, row := range d.rec().Comments.Pending() {
 		d.verdict(row.ID, row.Delivery)
 	}

@@ -58,9 +58,14 @@ func (d *decider) quieten(status record.Status, reason string) {
 // closing says that the end of the item's session has begun: a close is queued
 // or running, or tmux has not answered one yet. What lives now need not live
 // when it is through.
-func (d *decider) closing() bool {
-	s := d.session()
-	return d.f.Held[string(DoClose)] || s != nil && !d.f.Now.After(s.Until)
+func (d *decider) closing() bool { return d.f.Held[string(DoClose)] || d.cutClose() }
+
+// cutClose says that a close is in nobody's queue and may still reach the session: the
+// process was killed in it, or tmux has not answered it. Until its deadline nothing of
+// the session moves (D3).
+func (d *decider) cutClose() bool {
+	s := d.owner().Session
+	return !d.f.Held[string(DoClose)] && s != nil && !d.f.Now.After(s.Until)
 }
 
 // tidy removes the row of a session that a cleanup has closed, before anything
@@ -108,9 +113,12 @@ func (d *decider) once(kind EffectKind, reason string) {
 	}
 }
 
-// undecided says that an attempt which is in nobody's queue may still reach the
-// session (B2, D3).
+// undecided says that something which is in nobody's queue may still reach the
+// session: an attempt, or a close (B2, D3).
 func (d *decider) undecided() bool {
+	if d.cutClose() {
+		return true
+	}
 	rec := d.owner()
 	rows := rec.Comments.Pending()
 	if d.routed() {
