@@ -1,10 +1,6 @@
 package view
 
-import (
-	"strings"
-
-	"theloop/escape"
-)
+import "theloop/escape"
 
 // layout is how the rows of one table are shown: in columns of these widths, or
 // each as a block.
