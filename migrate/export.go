@@ -114,7 +114,7 @@ func (x *exporter) prepare(context.Context) error {
 	}
 	for _, name := range dirs {
 		if err := os.MkdirAll(filepath.Join(x.o.To, name), dirMode); err != nil {
-			return fmt.Errorf("make the folder to export to: %w", err)
+			return fmt.Errorf("make the folder to export to: %w; name another one", err)
 		}
 	}
 	return nil

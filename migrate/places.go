@@ -152,7 +152,7 @@ func (p Places) list() ([]place, error) {
 	if p.From != "" {
 		info, err := os.Stat(p.From)
 		if err != nil {
-			return nil, fmt.Errorf("look for the records to import: %w", err)
+			return nil, fmt.Errorf("look for the records to import in %s: %s; name a state root, a folder of records or a poll-state.json", p.From, plainError(err))
 		}
 		if info.IsDir() && !isRoot(p.From) {
 			return []place{{portables, p.From}}, nil

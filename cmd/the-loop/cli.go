@@ -4,8 +4,6 @@ import (
 	"errors"
 	"strconv"
 	"time"
-
-	"theloop/workitem"
 )
 
 // cli is the grammar.
@@ -36,30 +34,6 @@ type format struct {
 }
 
 func (f format) json() bool { return f.Format == "json" }
-
-// refArg is a work item on the command line.
-type refArg struct {
-	Ref      string `arg:"" optional:"" placeholder:"REF" help:"A work item: github:octo/repo#15, inbox:local/demo#1, or the URL of an issue or pull request."`
-	WorkItem string `placeholder:"REF" help:"The same as REF."`
-}
-
-func (r refArg) parse() (workitem.Ref, error) {
-	text := r.Ref
-	switch {
-	case r.Ref != "" && r.WorkItem != "":
-		return workitem.Ref{}, usage("the work item is given twice: %s and --work-item %s", r.Ref, r.WorkItem)
-	case r.Ref == "":
-		text = r.WorkItem
-	}
-	if text == "" {
-		return workitem.Ref{}, usage("which work item? name it like github:octo/repo#15")
-	}
-	ref, err := workitem.ParseRefOrURL(text)
-	if err != nil {
-		return ref, usage("%w", err)
-	}
-	return ref, nil
-}
 
 // duration is a length of time; a bare number is seconds.
 type duration time.Duration

@@ -16,7 +16,6 @@ import (
 	"theloop/escape"
 	"theloop/eventlog"
 	"theloop/view"
-	"theloop/workitem"
 )
 
 // followEach is how often a log that is followed is looked at.
@@ -43,7 +42,7 @@ Exit codes: 0 also when nothing matches, 1 when there is no log.`
 
 // Run prints the events that pass the filters, oldest first.
 func (c *eventsCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	filter, err := c.filter(d)
+	filter, err := c.filter(d, g)
 	if err != nil {
 		return err
 	}
@@ -79,13 +78,13 @@ func (c *eventsCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	return nil
 }
 
-func (c *eventsCmd) filter(d *deps) (eventlog.Filter, error) {
+func (c *eventsCmd) filter(d *deps, g *Global) (eventlog.Filter, error) {
 	f := eventlog.Filter{Source: c.Source, Type: c.Type, Delivery: c.Delivery, Limit: c.Number}
 	if c.Number < 0 {
 		return f, usage("-n %d: give a number from 0", c.Number)
 	}
 	if c.WorkItem != "" {
-		ref, err := workitem.ParseRefOrURL(c.WorkItem)
+		ref, err := d.ref(g, c.WorkItem)
 		if err != nil {
 			return f, usage("--work-item: %w", err)
 		}

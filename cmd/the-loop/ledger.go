@@ -180,7 +180,7 @@ Exit codes: 0 found, 1 not in the ledger (refs that look like it are named).`
 
 // Run prints everything about one work item.
 func (c *ledgerInspectCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	ref, err := c.parse()
+	ref, err := c.parse(d, g)
 	if err != nil {
 		return err
 	}

@@ -182,13 +182,16 @@ Exit codes: 0 forgotten, 1 nothing was (an item is not known, the answer was no)
 // Run forgets the items, through the poller that runs or under the run lock.
 func (c *ledgerForgetCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	what := localapi.Forget{All: c.All, DryRun: true}
-	if c.All == (len(c.Refs) > 0) {
+	switch {
+	case c.All && len(c.Refs) > 0:
+		return usage("--all is every work item, and %s is named beside it: leave out one of the two", c.Refs[0])
+	case !c.All && len(c.Refs) == 0:
 		return usage("name the work items to forget, or --all")
 	}
 	for _, text := range c.Refs {
-		ref, err := workitem.ParseRefOrURL(text)
+		ref, err := d.ref(g, text)
 		if err != nil {
-			return usage("%w", err)
+			return err
 		}
 		what.Refs = append(what.Refs, ref)
 	}

@@ -54,6 +54,7 @@ func TestItemNext(t *testing.T) {
 	}
 	issue, runs, rests := "github:octo/repo#1", &localapi.Session{Status: "active"}, &localapi.Session{Status: "paused"}
 	const goesIn = "what is said on it next goes into its session"
+	away := &localapi.Session{Status: localapi.Elsewhere}
 	for _, c := range []struct {
 		item localapi.Item
 		want string
@@ -66,6 +67,8 @@ func TestItemNext(t *testing.T) {
 		{localapi.Item{State: "open", Control: said("start", false)}, "the next cycle brings its session up"},
 		{localapi.Item{State: "open", Control: said("contribute", false)}, "the next cycle brings its session up"},
 		{localapi.Item{State: "open", Control: said("start", true)}, goesIn},
+		{localapi.Item{State: "open", Control: said("start", true), Session: away}, "what is said on it next brings a session up here"},
+		{localapi.Item{State: "open", Control: said("start", false), Session: away}, "the next cycle brings its session up"},
 		{localapi.Item{State: "open", Control: said("stop", false)}, "nothing until somebody says the start keyword"},
 		{localapi.Item{State: "open", Control: said("pause", false), Session: runs}, "nothing is sent until somebody says the resume keyword"},
 		{localapi.Item{State: "open", Session: rests}, "nothing is sent until somebody says the resume keyword"},

@@ -25,6 +25,9 @@ func newFile(path string, before time.Time, fill func(io.Writer) error) (err err
 	dir := filepath.Dir(path)
 	sweepParts(dir, before)
 	tmp, err := os.CreateTemp(dir, partPrefix+"*"+partSuffix)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("make %s: there is no folder %s; make it first, or name another file", path, dir)
+	}
 	if err != nil {
 		return fmt.Errorf("make %s: %w", path, err)
 	}

@@ -74,6 +74,9 @@ func execute(ctx context.Context, d *deps, args []string) int {
 	if err != nil {
 		return report(d.stderr, err)
 	}
+	if err := belongedElsewhere(args); err != nil {
+		return report(d.stderr, err)
+	}
 	parsed, err := parser.Parse(asked(args))
 	if exited >= 0 { // --help has answered
 		return exited
@@ -82,25 +85,6 @@ func execute(ctx context.Context, d *deps, args []string) int {
 		return report(d.stderr, misread(err))
 	}
 	return report(d.stderr, parsed.Run(&c.Global))
-}
-
-// misread says what is wrong with the command line, and where the help is of the
-// command that it got as far as.
-func misread(err error) error {
-	command := "the-loop"
-	var at *kong.ParseError
-	if errors.As(err, &at) && at.Context != nil {
-		for _, step := range at.Context.Path {
-			if step.Command != nil {
-				command += " " + step.Command.Name
-			}
-		}
-	}
-	text := err.Error()
-	if flag, _, found := strings.Cut(text, ": expected "); found && strings.HasSuffix(text, "(<EOL>)") {
-		text = flag + ": a value is missing behind it"
-	}
-	return usage("%s (see '%s --help')", text, command)
 }
 
 // asked turns what people type first, with other programs' habits, into what is

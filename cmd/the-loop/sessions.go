@@ -41,7 +41,7 @@ Exit codes: those of tmux; 1 when there is no such session, 2 when the command l
 
 // Run becomes tmux.
 func (c *sessionsAttachCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	ref, err := c.parse()
+	ref, err := c.parse(d, g)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (c *sessionsAttachCmd) Run(ctx context.Context, d *deps, g *Global) error {
 func attachable(doc localapi.Item, readOnly bool) error {
 	switch s := doc.Session; {
 	case s == nil || s.TmuxTarget == "":
-		return fmt.Errorf("%s has no session; a comment of somebody who may give input, saying the start keyword, brings one up", doc.Ref)
+		return fmt.Errorf("%s has no session; a comment of somebody who may give input, saying the start keyword, brings one up, and so does 'the-loop sessions start %s'", doc.Ref, doc.Ref)
 	case s.Status == localapi.Elsewhere:
 		return fmt.Errorf("the session of %s is on another machine", doc.Ref)
 	case s.Status == "closed" && !readOnly:
@@ -137,7 +137,7 @@ Exit codes: 0 taken over (or ours already), 1 not: there is none, or it is anoth
 
 // Run takes the session over, through the poller that runs or under the run lock.
 func (c *sessionsAdoptCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	ref, err := c.parse()
+	ref, err := c.parse(d, g)
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,7 @@ Exit codes: 0 linked (or it was so already), 1 refused (the reason is said), 2 t
 }
 
 // refs are the item and the pull request.
-func (c *sessionsLinkPRCmd) refs() (item, pull workitem.Ref, err error) {
+func (c *sessionsLinkPRCmd) refs(d *deps, g *Global) (item, pull workitem.Ref, err error) {
 	to, what := c.Ref, c.Pull
 	if c.WorkItem != "" && c.Pull == "" {
 		to, what = c.WorkItem, c.Ref
@@ -37,15 +37,15 @@ func (c *sessionsLinkPRCmd) refs() (item, pull workitem.Ref, err error) {
 	if what == "" {
 		return item, pull, usage("which pull request? give it behind the work item, like github:octo/repo#21")
 	}
-	if item, err = (refArg{Ref: to}).parse(); err == nil {
-		pull, err = refArg{Ref: what}.parse()
+	if item, err = d.ref(g, to); err == nil {
+		pull, err = d.ref(g, what)
 	}
 	return item, pull, err
 }
 
 // Run links them, through the poller that runs or under the run lock.
 func (c *sessionsLinkPRCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	item, pull, err := c.refs()
+	item, pull, err := c.refs(d, g)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ Exit codes: 0 registered, 1 refused (the reason is said), 2 the command line is 
 
 // Run registers it, through the poller that runs or under the run lock.
 func (c *sessionsRegisterCmd) Run(ctx context.Context, d *deps, g *Global) error {
-	ref, err := c.parse()
+	ref, err := c.parse(d, g)
 	if err != nil {
 		return err
 	}

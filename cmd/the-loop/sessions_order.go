@@ -18,7 +18,7 @@ type orderArgs struct {
 // give carries the command out, through the poller that runs or under the run
 // lock.
 func (c orderArgs) give(ctx context.Context, d *deps, g *Global, command string) error {
-	ref, err := c.parse()
+	ref, err := c.parse(d, g)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -60,8 +61,9 @@ func (c *pollStatusCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	if err != nil {
 		return err
 	}
-	if err := c.addHistory(ctx, d, &doc); err != nil {
-		return err
+	unread := c.addHistory(ctx, d, &doc) // whether it runs is answered all the same
+	if c.json() && unread != nil {
+		return unread
 	}
 	if c.json() {
 		err = d.printJSON(doc)
@@ -69,10 +71,10 @@ func (c *pollStatusCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		doc.HealthDetail = view.Links(doc.HealthDetail, d.hosts(g)) // a server's words (A8)
 		err = d.print(c.text(ctx, d, doc, status, known))
 	}
-	if err == nil && !doc.Running {
+	if err == nil && unread == nil && !doc.Running {
 		return no
 	}
-	return err
+	return errors.Join(err, unread)
 }
 
 func (c *pollStatusCmd) addHistory(ctx context.Context, d *deps, doc *statusDoc) error {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"time"
@@ -47,6 +46,11 @@ type whyStep struct {
 
 // Run prints the chain.
 func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
+	if !workitem.ValidCommentID(c.What) {
+		if _, err := d.ref(g, c.What); err != nil {
+			return err
+		}
+	}
 	root, cfg, err := d.root(g)
 	if err != nil {
 		return err
@@ -58,6 +62,10 @@ func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
 	var doc whyDoc
 	err = d.withLedger(ctx, g, func(ctx context.Context, r reader) error {
 		item, comment, err := c.find(ctx, r)
+		var none *noComment
+		if errors.As(err, &none) {
+			none.meant = d.meant(g, c.What)
+		}
 		if err != nil {
 			return err
 		}
@@ -71,48 +79,6 @@ func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		return d.printJSON(doc)
 	}
 	return d.print(whyText(doc, d.hosts(g)))
-}
-
-// find returns the item, and the comment of it that is asked for, if one is.
-func (c *ledgerWhyCmd) find(ctx context.Context, r reader) (item localapi.Item, comment *localapi.Comment, err error) {
-	ref, notRef := workitem.ParseRefOrURL(c.What)
-	if notRef == nil {
-		if item, err = r.Item(ctx, ref); err != nil {
-			return item, nil, err
-		}
-		for i := range item.Comments {
-			if item.Comments[i].URL == c.What {
-				return item, &item.Comments[i], nil
-			}
-		}
-		if strings.Contains(c.What, "#issuecomment") || strings.Contains(c.What, "#discussion_r") || strings.Contains(c.What, "#pullrequestreview") {
-			return item, nil, fmt.Errorf("%s has no comment %s in the ledger: it was not seen yet, or it was removed from the ledger", item.Ref, c.What)
-		}
-		return item, nil, nil
-	}
-	if !workitem.ValidCommentID(c.What) {
-		return item, nil, notRef
-	}
-	var refs []workitem.Ref
-	err = r.Items(ctx, func(s localapi.Summary) error {
-		ref, err := workitem.ParseRef(s.Ref)
-		refs = append(refs, ref)
-		return err
-	})
-	if err != nil {
-		return item, nil, err
-	}
-	for _, ref := range refs {
-		if item, err = r.Item(ctx, ref); err != nil {
-			return item, nil, err
-		}
-		for i, row := range item.Comments {
-			if row.ID == c.What || workitem.SameComment(row.ID, c.What) {
-				return item, &item.Comments[i], nil
-			}
-		}
-	}
-	return item, nil, fmt.Errorf("no work item of the ledger has a comment %s: it was not seen yet, or its author's words were never read", c.What)
 }
 
 // why puts the chain together. A trail that is not there, or reaches back less
@@ -265,8 +231,10 @@ func itemNext(item localapi.Item) string {
 		return "nothing is sent until somebody says the resume keyword"
 	case item.Spawn.GaveUp:
 		return "a new comment, or a start, tries to bring its session up again"
-	case s.Session == "" && !item.Control.Served:
+	case (s.Session == "" || s.Session == localapi.Elsewhere) && !item.Control.Served:
 		return "the next cycle brings its session up"
+	case s.Session == localapi.Elsewhere:
+		return "what is said on it next brings a session up here"
 	}
 	return "what is said on it next goes into its session"
 }
