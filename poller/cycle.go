@@ -172,7 +172,7 @@ func (p *Poller) settleOnce(ctx context.Context, v visit, comments []workitem.Co
 		return err
 	}
 	p.Failpoint("committed")
-	p.tellOccupied(v.item.Ref, decision.Occupied)
+	p.tellOccupied(v.item.Ref, decision)
 	p.act(decision, r)
 	return nil
 }
@@ -264,14 +264,17 @@ func (p *Poller) act(d Decision, r *Report) {
 
 // tellOccupied says once that something which is not ours holds the name of an
 // item's session (D5).
-func (p *Poller) tellOccupied(ref workitem.Ref, holder string) {
-	if holder != "" && !p.occupied[ref.Key()] {
+func (p *Poller) tellOccupied(ref workitem.Ref, d Decision) {
+	if d.Occupied != "" && !p.occupied[ref.Key()] {
+		why := d.Occupied + " has the name of this item's session and is not ours: rename it, end it, or take it over with 'the-loop sessions adopt " + ref.String() + "'"
+		if d.Remedy != "" {
+			why = d.Occupied + ": " + d.Remedy
+		}
 		p.Emit("dispatch.dropped", map[string]any{
-			"work_item": ref.String(), "reason": "session-occupied",
-			"error": holder + " has the name of this item's session and is not ours: rename it, end it, or take it over with 'the-loop sessions adopt " + ref.String() + "'; what was said waits meanwhile",
+			"work_item": ref.String(), "reason": "session-occupied", "error": why + "; what was said waits meanwhile",
 		})
 	}
-	p.occupied[ref.Key()] = holder != ""
+	p.occupied[ref.Key()] = d.Occupied != ""
 }
 
 func (p *Poller) counted(e Effect, r *Report) {

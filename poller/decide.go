@@ -102,7 +102,7 @@ func (d *decider) done() (Decision, error) {
 	}
 	waits := d.owed() || d.rec().Item.Known() && len(d.rec().Comments.Pending()) > 0
 	if waits && d.f.Pane.State == record.PaneForeign {
-		d.out.Occupied = d.f.Pane.Holder
+		d.out.Occupied, d.out.Remedy = d.f.Pane.Holder, d.f.Pane.Remedy
 	}
 	_, d.out.Changes = d.draft.Done()
 	if d.routed() {

@@ -152,6 +152,26 @@ func TestAnOccupiedNameIsSaidOnce(t *testing.T) {
 	}
 }
 
+// D2: what waits for an agent that goes on without its pane says how to end that.
+func TestAnAgentWithoutAPaneIsSaidOnce(t *testing.T) {
+	w := newWorld(t)
+	ref := w.started()
+	w.panes[ref.Key()] = record.Pane{State: record.PaneForeign, Holder: "process 7", Remedy: "end it"}
+	w.say(ref, "octocat", "hello")
+	for range 3 {
+		w.cycle()
+	}
+	w.wantQueued()
+	if w.told("dispatch.dropped") != 1 {
+		t.Errorf("said %d times", w.told("dispatch.dropped"))
+	}
+	for _, e := range w.events {
+		if e.Name == "dispatch.dropped" && e.Fields["error"] != "process 7: end it; what was said waits meanwhile" {
+			t.Errorf("said %q", e.Fields["error"])
+		}
+	}
+}
+
 // D5: it is found out for an item that nobody said anything on, too, and costs
 // nothing from then on.
 func TestAnOccupiedNameCostsAnItemThatStartsAloneNothing(t *testing.T) {

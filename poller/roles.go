@@ -161,8 +161,9 @@ type Decision struct {
 	Effects  []Effect
 	Events   []Event
 	// Occupied names what holds the name of the item's session and is not ours,
-	// while something waits for it (D5).
-	Occupied string
+	// while something waits for it (D5), and Remedy what ends that, when it is not the
+	// usual way.
+	Occupied, Remedy string
 	// Waits says that something is not queued because too many sessions live (D1).
 	Waits bool
 }

@@ -10,7 +10,7 @@ type PaneState string
 
 // The answers of tmux. Unknown means that it did not answer: nothing is
 // spawned, retried or given up on it. Foreign is a session of our name that is
-// not ours (D5).
+// not ours (D5), or a harness that goes on although its pane is gone (D2).
 const (
 	PaneNone    PaneState = "none"
 	PaneLive    PaneState = "live"
@@ -34,8 +34,9 @@ type Pane struct {
 	// Adoptable says that the session carries our owner mark, or that it is the
 	// unmarked one that the session row names (D5).
 	Adoptable bool
-	// Holder names what holds a foreign session's name, for people.
-	Holder string
+	// Holder names what holds a foreign session's name, for people. Remedy says what
+	// ends that, when it is neither to rename it nor to take it over.
+	Holder, Remedy string
 }
 
 // Proof is what a look at the pane says of an attempt in hand.

@@ -46,6 +46,9 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 			return Dropped, fmt.Errorf("adopt %s: what ran in tmux session %s has ended; a start brings it up again", a.Ref, p.name)
 		}
 	case record.PaneForeign:
+		if p.pane.Remedy != "" {
+			return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s; %s: %s", a.Ref, p.name, p.pane.Holder, p.pane.Remedy)
+		}
 		if anothers := p.look.Owner != "" && p.look.Owner != p.owner && !p.leftBehind(); !a.Force || anothers {
 			return Dropped, fmt.Errorf("adopt %s: %s has the name of its session", a.Ref, p.pane.Holder)
 		}

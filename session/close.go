@@ -65,6 +65,9 @@ func (h *Host) close(ctx context.Context, c Close) (Result, error) {
 	case record.PaneUnknown:
 		return Unknown, p.look.Err
 	case record.PaneNone, record.PaneAbsent, record.PaneForeign:
+		if p.pane.Remedy != "" {
+			h.Log.Warn("a session is closed whose agent goes on", "work_item", c.Ref.String(), "agent", p.pane.Holder, "remedy", p.pane.Remedy)
+		}
 		return h.shut(ctx, c, p, false)
 	}
 	return h.endLife(ctx, c, p)

@@ -40,6 +40,8 @@ type Tmux interface {
 	// Runnable errs when an order's program is not where a pane would find it.
 	Runnable(tmux.Order) error
 	LookAll(context.Context) ([]tmux.Look, error)
+	// Survivor is the process of a pane that is gone, when it is proved to go on.
+	Survivor(ctx context.Context, identity string, seen time.Time, wait time.Duration) (pid int)
 	Ready(context.Context, tmux.Look, time.Duration) error
 	Paste(context.Context, tmux.Paste) (tmux.Outcome, error)
 	Spawn(context.Context, tmux.Spawn) (tmux.Look, tmux.Outcome, error)
@@ -177,6 +179,9 @@ const (
 	deadlineAfter = tmux.DeadlineAfter
 	// maxSkips is how often tmux may refuse an attempt before it has failed (D3).
 	maxSkips = 2
+	// endWait is how long a harness whose pane was taken away may take to end before
+	// it counts as one that does not.
+	endWait = 3 * time.Second
 	// maxConflicts bounds how often a commit is decided again because the record
 	// moved; each time somebody else got something done.
 	maxConflicts = 16

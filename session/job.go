@@ -67,6 +67,12 @@ func (j *job) try(ctx context.Context, last bool) verdict {
 	}
 	j.mayRepeat = j.mayRepeat || v.row.MayRepeat
 	p := j.seek(ctx, j.session, v.owner, j.ahead(v))
+	if p.pane.Remedy != "" { // it may be ending
+		j.Tmux.Survivor(ctx, v.session.Identity, v.session.LastEventAt, endWait)
+		text, loaded := p.text, p.loaded
+		p = j.seek(ctx, j.session, v.owner, "")
+		p.text, p.loaded = text, loaded
+	}
 	if p.loaded != (tmux.Loaded{}) {
 		j.Failpoint("loaded")
 	}

@@ -14,10 +14,11 @@ import (
 func (j *job) occupied(ctx context.Context, p place) verdict {
 	v := j.giveBack(ctx)
 	if v.Result == Dropped {
-		j.emit("dispatch.dropped", map[string]any{
-			"reason": "session-occupied",
-			"error":  fmt.Sprintf("%s has the name of this session; rename it, or take it over with: the-loop sessions adopt %s", p.pane.Holder, j.session),
-		})
+		why := fmt.Sprintf("%s has the name of this session; rename it, or take it over with: the-loop sessions adopt %s", p.pane.Holder, j.session)
+		if p.pane.Remedy != "" {
+			why = p.pane.Holder + ": " + p.pane.Remedy
+		}
+		j.emit("dispatch.dropped", map[string]any{"reason": "session-occupied", "error": why})
 	}
 	return *v
 }

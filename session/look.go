@@ -100,7 +100,25 @@ func (h *Host) find(ctx context.Context, ref workitem.Ref, rec record.Record, te
 		p.look.Ring = nil
 	}
 	p.pane = p.judge(row, rec.Bygone())
+	if p.look.State == tmux.Absent && row != nil && row.Identity != "" {
+		p.pane = outlived(p.pane, h.Tmux.Survivor(ctx, row.Identity, row.LastEventAt, 0))
+	}
 	return p
+}
+
+// outlived is what a harness makes of a pane that is gone when it did not end with it:
+// the item has its session as long as it runs, and no other begins beside it (D2).
+// Nothing can be said to it any more, and ending it is for whoever took its pane away:
+// only a pane with our mark shows what is ours to be ended (D9).
+func outlived(p record.Pane, pid int) record.Pane {
+	if pid == 0 {
+		return p
+	}
+	return record.Pane{
+		State:  record.PaneForeign,
+		Holder: fmt.Sprintf("the agent of this item goes on as process %d, although its terminal is gone", pid),
+		Remedy: fmt.Sprintf("look at it (ps -fp %d) and end it (kill %d, or kill -9 %d), so that it can be started again", pid, pid, pid),
+	}
 }
 
 // forgotten reports whether a pane still shows the life that its item was forgotten

@@ -46,6 +46,10 @@ type fakeTmux struct {
 	missing error
 	// exit is how the next spawned harnesses end during their probe; "" for not.
 	exit []string
+	// survivor is a process that has outlived its pane; ends says that it does when it
+	// is waited for.
+	survivor int
+	ends     bool
 }
 
 var errHang = fmt.Errorf("%w (killed)", tmux.ErrNoAnswer)
@@ -138,6 +142,13 @@ func (f *fakeTmux) LookAndLoad(ctx context.Context, t tmux.Target, _ []byte) (tm
 func (f *fakeTmux) Drop(context.Context, tmux.Loaded) {}
 
 func (f *fakeTmux) Runnable(tmux.Order) error { return f.missing }
+
+func (f *fakeTmux) Survivor(_ context.Context, _ string, _ time.Time, wait time.Duration) int {
+	if f.ends && wait > 0 {
+		f.survivor = 0
+	}
+	return f.survivor
+}
 
 func (f *fakeTmux) LookAll(context.Context) ([]tmux.Look, error) {
 	if f.silent {

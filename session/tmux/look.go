@@ -184,6 +184,20 @@ func sameServer(rows []Look, stored string) bool {
 	return ok && len(rows) > 0 && strings.HasPrefix(rows[0].Identity, server+"/")
 }
 
+// Survivor is the number of the process that a stored identity names, when its pane is gone and it is proved to go on
+// (Linux only), else 0. seen is when it was last known to run in its pane; one that is about to end is given the wait.
+// Nothing is done to it.
+func (s *Server) Survivor(ctx context.Context, identity string, seen time.Time, wait time.Duration) (pid int) {
+	end := s.now().Add(wait)
+	for pid = survivor(identity, seen); pid != 0 && ctx.Err() == nil && s.now().Before(end); pid = survivor(identity, seen) {
+		select {
+		case <-ctx.Done():
+		case <-time.After(pollEvery):
+		}
+	}
+	return pid
+}
+
 // LookAll returns every pane that carries an owner mark, of whatever instance, by session name. No server: none.
 func (s *Server) LookAll(ctx context.Context) ([]Look, error) {
 	rows, err := s.rows(ctx, call{})

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -117,6 +118,30 @@ func lostSocket(identity string) error {
 		return nil
 	}
 	return fmt.Errorf("the tmux server (pid %d) runs but its socket is gone; `kill -USR1 %d` makes it again", n[0], n[0])
+}
+
+// survivor is the process of a stored identity when it is proved to have outlived its pane, else 0: a user took the
+// pane away, and the program did not end of that. What has its number now and began before that one was last seen is
+// that one, since both would have had the number at once. Beside that it began with the tmux session or after it, leads
+// a session whose terminal is gone, and is a child of the server that the identity names if that still runs. All of it
+// is as good as the machine's clock, which may have been set: enough to wait for, not to end a process by.
+func survivor(identity string, seen time.Time) int {
+	n, err := identityNumbers(identity)
+	if err != nil {
+		return 0
+	}
+	server, pid, boot := int(n[0]), int(n[2]), bootTime()
+	p, alive := readStat(pid)
+	parent, up := readStat(server)
+	up = up && strings.HasPrefix(parent.command, "tmux")
+	began := boot + p.started/ticksPerSecond // in whole seconds, as the others
+	switch {
+	case boot == 0, !alive, p.session != pid, p.terminal != 0, up && p.parent != server:
+		return 0
+	case began < n[1]-1, began > seen.Unix()+1:
+		return 0
+	}
+	return pid
 }
 
 func bootTime() int64 {

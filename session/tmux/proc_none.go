@@ -22,6 +22,7 @@ func (*harness) gone() bool                           { return true }
 func (*harness) kill()                                {}
 func nudge(int)                                       {}
 func lostSocket(string) error                         { return nil }
+func survivor(string, time.Time) int                  { return 0 }
 
 // Ready is not supported on this platform.
 func (s *Server) Ready(context.Context, Look, time.Duration) error { return errors.ErrUnsupported }

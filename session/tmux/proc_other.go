@@ -2,7 +2,11 @@
 
 package tmux
 
-import "golang.org/x/sys/unix"
+import (
+	"time"
+
+	"golang.org/x/sys/unix"
+)
 
 // Without /proc a process is known by its number and its session alone.
 
@@ -19,3 +23,5 @@ func family(leader int, _ map[int]int64) map[int]int64 {
 }
 
 func lostSocket(string) error { return nil }
+
+func survivor(string, time.Time) int { return 0 }
