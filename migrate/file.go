@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"syscall"
 	"time"
 )
 
@@ -21,13 +20,23 @@ var (
 	errLate = errors.New("it is read at its turn")
 )
 
-// readFile reads a regular file of a bounded size, and says when it was written.
-// Opening a pipe would wait for somebody to write, and a device can be anything:
-// neither is opened, and what took the file's place meanwhile is not waited for. Of
-// a file no more is read than it says that it holds: some of the kernel's, which
-// hold nothing, never come to an end.
-func readFile(path string, most int64) (data []byte, modified time.Time, err error) {
-	info, err := os.Stat(path)
+// readFile reads a regular file of a bounded size, and says when it was written. What
+// is no file is never opened, unless it was one when it was found: a pipe would wait
+// for somebody to write, and a device might do anything.
+func readFile(path string, wasFile bool, most int64) (data []byte, modified time.Time, err error) {
+	if !wasFile {
+		if info, err := os.Stat(path); err != nil {
+			return nil, time.Time{}, err
+		} else if !info.Mode().IsRegular() {
+			return nil, time.Time{}, errNoFile
+		}
+	}
+	f, err := os.OpenFile(path, os.O_RDONLY|openFlags, 0)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
 	switch {
 	case err != nil:
 		return nil, time.Time{}, err
@@ -37,24 +46,36 @@ func readFile(path string, most int64) (data []byte, modified time.Time, err err
 		return nil, time.Time{}, errLarge
 	case info.Size() > most:
 		return nil, time.Time{}, errLate
+	case info.Size() == 0: // some of the kernel's, which say that they hold nothing, never come to an end
+		return nil, info.ModTime(), nil
 	}
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
-	if err != nil {
-		return nil, time.Time{}, err
+	data, err = readAll(f, int(info.Size()))
+	return data, info.ModTime(), err
+}
+
+// readAll reads a file of so many bytes, or of more when it has grown since. Only at
+// the end of a file a read of it gives less than was asked for: asking for one byte
+// too many saves asking again.
+func readAll(r io.Reader, size int) ([]byte, error) {
+	data, n := make([]byte, size+1), 0
+	for n < max(size, 1) {
+		read, err := r.Read(data[n:])
+		n += read
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
 	}
-	defer f.Close()
-	if info, err = f.Stat(); err != nil {
-		return nil, time.Time{}, err
+	if n <= size {
+		return data[:n:n], nil
 	}
-	if !info.Mode().IsRegular() {
-		return nil, time.Time{}, errNoFile
+	rest, err := io.ReadAll(io.LimitReader(r, maxFile))
+	if data = append(data, rest...); err == nil && len(data) > maxFile {
+		err = errLarge
 	}
-	data = make([]byte, min(info.Size(), maxFile))
-	n, err := io.ReadFull(f, data)
-	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-		err = nil // it has shrunk since
-	}
-	return data[:n:n], info.ModTime(), err
+	return data, err
 }
 
 // plainError is an error without the path that stands beside it.

@@ -98,7 +98,7 @@ type document struct {
 func read(s source, most int64) (d document) {
 	d.source, d.path = s, s.path()
 	var err error
-	if d.data, d.modified, err = readFile(d.path, most); err != nil {
+	if d.data, d.modified, err = readFile(d.path, s.wasFile(), most); err != nil {
 		d.late, d.bad = errors.Is(err, errLate), plainError(err)
 		return d
 	}

@@ -53,6 +53,9 @@ const heartbeatName = "poll-status.json"
 type place struct {
 	kind kind
 	path string
+	// odd are the names that were no files when they were found, but links or what
+	// cannot be read.
+	odd map[string]bool
 }
 
 // source is one file that is read. There may be a hundred thousand of them.
@@ -63,6 +66,9 @@ type source struct {
 }
 
 func (s source) path() string { return filepath.Join(s.place.path, s.name) }
+
+// wasFile reports that it was known for a file when it was found.
+func (s source) wasFile() bool { return s.name != "" && !s.place.odd[s.name] }
 
 // Files returns the files that an import of these places reads, and nothing
 // when there is nothing to import. A place that is not there is none; a From
@@ -155,7 +161,7 @@ func (p Places) list() ([]place, error) {
 			return nil, fmt.Errorf("look for the records to import in %s: %s; name a state root, a folder of records or a poll-state.json", p.From, plainError(err))
 		}
 		if info.IsDir() && !isRoot(p.From) {
-			return []place{{portables, p.From}}, nil
+			return []place{{kind: portables, path: p.From}}, nil
 		}
 		if info.IsDir() {
 			root, p.Registry, p.Cwd = p.From, "", ""
@@ -164,22 +170,22 @@ func (p Places) list() ([]place, error) {
 		}
 	}
 	places := []place{
-		{portables, filepath.Join(root, "portable")},
-		{handles, filepath.Join(root, "local")},
-		{handles, filepath.Join(root, "sessions")},
-		{controls, filepath.Join(root, "sessions", "control")},
+		{kind: portables, path: filepath.Join(root, "portable")},
+		{kind: handles, path: filepath.Join(root, "local")},
+		{kind: handles, path: filepath.Join(root, "sessions")},
+		{kind: controls, path: filepath.Join(root, "sessions", "control")},
 	}
 	if p.Registry != "" {
-		places = append(places, place{handles, p.Registry}, place{controls, filepath.Join(p.Registry, "control")})
+		places = append(places, place{kind: handles, path: p.Registry}, place{kind: controls, path: filepath.Join(p.Registry, "control")})
 	}
 	if file != "" {
-		places = append(places, place{polls, file})
+		places = append(places, place{kind: polls, path: file})
 	}
 	places = append(places,
-		place{polls, filepath.Join(root, "sessions", pollStateName)},
-		place{polls, filepath.Join(root, pollStateName)})
+		place{kind: polls, path: filepath.Join(root, "sessions", pollStateName)},
+		place{kind: polls, path: filepath.Join(root, pollStateName)})
 	if p.Cwd != "" {
-		places = append(places, place{polls, filepath.Join(p.Cwd, ".the-loop", pollStateName)})
+		places = append(places, place{kind: polls, path: filepath.Join(p.Cwd, ".the-loop", pollStateName)})
 	}
 	return places, nil
 }
@@ -219,6 +225,10 @@ func (p *place) files(seen *seen) ([]source, error) {
 		case e.Type().IsRegular(): // nearly all: it takes no look at each
 			first = seen.first(dir, e.Name())
 		default:
+			if p.odd == nil {
+				p.odd = map[string]bool{}
+			}
+			p.odd[s.name] = true
 			first = isFile(s.path()) && s.first(seen)
 		}
 		if first {
