@@ -74,7 +74,7 @@ func (b builder) build(s *subject) *wanted {
 	if i.Control.Arming() { // X7
 		i.Control.Served = i.Spawn.Attempts == 0 || i.Spawn.GaveUp
 	}
-	w.rec, _, _ = record.Apply(record.Record{}, []record.Change{record.Import{Item: i, Comments: rows, Link: b.link(s)}})
+	w.rec = record.Import{Item: i, Comments: rows, Link: b.link(s)}.Record()
 	for _, part := range s.doc {
 		w.bytes += len(part)
 	}

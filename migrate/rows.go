@@ -9,7 +9,7 @@ import (
 // document: what was seen first. Old records say nothing of a comment but its
 // id, so that the rows have no time and no author until the poller reads them.
 func (b builder) rows(s *subject, p poll) []record.Comment {
-	t := table{at: map[string]int{}}
+	t := table{at: map[string]int{}, rows: make([]record.Comment, 0, len(p.seen)+len(p.gaveUp)+len(p.attempts)+len(s.told))}
 	for _, id := range p.seen {
 		t.row(id)
 	}

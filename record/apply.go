@@ -82,11 +82,16 @@ func (d *Draft) Done() (Record, []Change) {
 		return d.base, nil
 	}
 	after := d.after
-	after.Comments.shared = false // who changes it next makes a draft of it
-	after.prune()
-	after.Item.Counts = after.Comments.counts()
-	after.Item.Rev = d.base.Item.Rev + 1
+	after.finish(d.base.Item.Rev)
 	return after, d.applied
+}
+
+// finish is the last of what changes do to a record that was at a revision.
+func (r *Record) finish(rev uint64) {
+	r.Comments.shared = false // who changes it next makes a draft of it
+	r.prune()
+	r.Item.Counts = r.Comments.counts()
+	r.Item.Rev = rev + 1
 }
 
 // prune removes the oldest resolved rows over MaxResolved. One whose notice is

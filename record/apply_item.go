@@ -161,3 +161,11 @@ func (c Import) apply(r *Record) (bool, error) {
 	r.Item.Rev, r.Item.Spawn.N = rev, max(r.Item.Spawn.N, spawns)
 	return true, nil
 }
+
+// Record is what the import makes of an item that is not known, as Apply does.
+func (c Import) Record() Record {
+	var r Record
+	_, _ = c.apply(&r) // is legal on an empty record
+	r.finish(0)
+	return r
+}

@@ -20,7 +20,7 @@ func diff(key string, before, after record.Record) ([]row, error) {
 	if err := check(key, after); err != nil {
 		return nil, err
 	}
-	d := differ{key: key}
+	d := differ{key: key, rows: make([]row, 0, 4+max(0, after.Comments.Len()-before.Comments.Len()))}
 	one(&d, itemsBucket, ptr(before.Item, before.Item.Rev > 0), ptr(after.Item, after.Item.Rev > 0))
 	one(&d, sessionsBucket, before.Session, after.Session)
 	one(&d, linksBucket, before.Link, after.Link)
@@ -33,7 +33,8 @@ func ptr[T any](value T, is bool) *T {
 	if !is {
 		return nil
 	}
-	return &value
+	row := value // what is not there is not made either
+	return &row
 }
 
 // check refuses what could not be read back as it is, before anything is
