@@ -41,14 +41,18 @@ func Apply(rec Record, changes []Change) (Record, []Change, error) {
 // It is for one goroutine. What no change touches is not copied: a decision that
 // finds nothing to do costs the same however long the thread is.
 type Draft struct {
-	base    Record
 	after   Record
 	applied []Change
+	// shared is what the thread said of its rows before, ref and rev what the item
+	// was: a record is large, and nothing else of the one before is needed.
+	shared bool
+	ref    string
+	rev    uint64
 }
 
 // NewDraft returns a draft of rec; rec is never written to.
 func NewDraft(rec Record) *Draft {
-	d := &Draft{base: rec, after: rec}
+	d := &Draft{after: rec, shared: rec.Comments.shared, ref: rec.Item.Ref, rev: rec.Item.Rev}
 	d.after.Comments.shared = true
 	return d
 }
@@ -66,7 +70,7 @@ func (d *Draft) Comment(id string) (Comment, bool) { return d.after.Comments.Get
 func (d *Draft) Do(c Change) error {
 	changed, err := c.apply(&d.after)
 	if err != nil {
-		return fmt.Errorf("%T on %s: %w", c, d.base.Item.Ref, err)
+		return fmt.Errorf("%T on %s: %w", c, d.ref, err)
 	}
 	if changed {
 		d.applied = append(d.applied, c)
@@ -78,11 +82,12 @@ func (d *Draft) Do(c Change) error {
 // date, and the changes that changed something. With none of them it is the
 // record that the draft was made of.
 func (d *Draft) Done() (Record, []Change) {
-	if len(d.applied) == 0 {
-		return d.base, nil
-	}
 	after := d.after
-	after.finish(d.base.Item.Rev)
+	if len(d.applied) == 0 {
+		after.Comments.shared = d.shared
+		return after, nil
+	}
+	after.finish(d.rev)
 	return after, d.applied
 }
 

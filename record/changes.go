@@ -155,7 +155,8 @@ type (
 	// row stays.
 	Forget struct{}
 	// Import writes a record of an earlier release whole. It is illegal on an item
-	// that is there, unless Overwrite says so.
+	// that is there, unless Overwrite says so. Nobody writes into its comments any
+	// more.
 	Import struct {
 		Item      Item
 		Comments  []Comment

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -23,21 +24,19 @@ type databaseID struct {
 	n    int64
 }
 
-// NewThread returns the rows as a Thread; it sorts a copy of them by Seq.
+// NewThread returns the rows as a Thread, in the order of Seq. The caller must not
+// write into them any more.
 func NewThread(rows []Comment) Thread {
-	t := Thread{rows: slices.Clone(rows)}
-	slices.SortFunc(t.rows, func(a, b Comment) int {
-		switch {
-		case a.Seq < b.Seq:
-			return -1
-		case a.Seq > b.Seq:
-			return 1
-		}
-		return 0
-	})
+	t := Thread{rows: rows, shared: true}
+	if !slices.IsSortedFunc(rows, bySeq) {
+		t = Thread{rows: slices.Clone(rows)}
+		slices.SortFunc(t.rows, bySeq)
+	}
 	t.index()
 	return t
 }
+
+func bySeq(a, b Comment) int { return cmp.Compare(a.Seq, b.Seq) }
 
 func (t *Thread) index() {
 	t.byID = make(map[string]int, len(t.rows))

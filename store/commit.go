@@ -84,7 +84,7 @@ func (l *Ledger) commit(ctx context.Context, writes ...Write) ([][]record.Change
 	if err != nil {
 		return nil, err
 	}
-	var rows []row
+	rows := make([]row, 0, 4*len(writes))
 	applied := make([][]record.Change, len(writes))
 	for i, w := range writes {
 		var changed []row
