@@ -83,6 +83,19 @@ func TestItemNext(t *testing.T) {
 	}
 }
 
+// What comes next for a comment, in words.
+func TestCommentNext(t *testing.T) {
+	for outcome, want := range map[string]string{
+		"control-executed": "nothing: it was carried out",
+		"control-rejected": "nothing: it stays as it is; write it again if it still matters",
+		"awaiting-start":   "nothing: it stays as it is; write it again if it still matters",
+	} {
+		if got := commentNext(localapi.Comment{State: "settled", Outcome: outcome}); got != want {
+			t.Errorf("%s: %q, want %q", outcome, got, want)
+		}
+	}
+}
+
 // A list for every width: as many facts as there is room for, and on a pipe all.
 func TestListForEveryWidth(t *testing.T) {
 	now := time.Date(2026, 7, 31, 12, 0, 0, 0, time.UTC)

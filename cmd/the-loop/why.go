@@ -212,6 +212,9 @@ func commentNext(c localapi.Comment) string {
 	case "gave-up":
 		return "nothing by this release; another release tries it once more, and so does writing it again"
 	}
+	if c.Outcome == "control-executed" {
+		return "nothing: it was carried out"
+	}
 	return "nothing: it stays as it is; write it again if it still matters"
 }
 
