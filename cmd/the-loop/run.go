@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -111,6 +112,9 @@ func report(stderr io.Writer, err error) int {
 		code = f.code
 	}
 	if text := strings.TrimRight(err.Error(), "\n"); text != "" {
+		if errors.Is(err, fs.ErrPermission) {
+			text += fmt.Sprintf("; this process runs as user %d: run it as the one whom that belongs to, or mend its permissions", os.Geteuid())
+		}
 		fmt.Fprintln(stderr, "the-loop:", escape.Text(text))
 	}
 	return code

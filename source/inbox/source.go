@@ -180,7 +180,7 @@ func (s *Source) owns(ref workitem.Ref) error {
 func (s *Source) open() (*os.Root, error) {
 	root, err := os.OpenRoot(s.path)
 	if err != nil {
-		return nil, fmt.Errorf("open the inbox: %w; make one with: the-loop config init --inbox", err)
+		return nil, fmt.Errorf("open the inbox: %w; make that folder, or mend the path in polling.sources", err)
 	}
 	info, err := root.Stat(".")
 	if err == nil {
