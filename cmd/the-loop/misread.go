@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -46,7 +45,7 @@ func plainly(text string, node *kong.Node) string {
 	case strings.HasPrefix(text, `expected "<`):
 		for _, arg := range node.Positional {
 			if strings.Contains(text, "<"+arg.Name+">") {
-				missing = append(missing, cmp.Or(arg.Tag.PlaceHolder, strings.ToUpper(arg.Name))+" is missing: "+sentence(arg.Help))
+				missing = append(missing, "<"+arg.Name+"> is missing: "+sentence(arg.Help))
 			}
 		}
 	case strings.HasPrefix(text, "missing flags: "):
