@@ -48,11 +48,16 @@ func newFile(path string, before time.Time, fill func(io.Writer) error) (err err
 func sweepParts(dir string, before time.Time) {
 	entries, _ := os.ReadDir(dir) // making the file says why it cannot be read
 	for _, e := range entries {
-		digits, ok := strings.CutPrefix(e.Name(), partPrefix)
-		if digits, ok = strings.CutSuffix(digits, partSuffix); ok && digits != "" && strings.Trim(digits, "0123456789") == "" {
+		if isPart(e.Name()) {
 			_, _ = lock.RemoveLeft(filepath.Join(dir, e.Name()), before)
 		}
 	}
+}
+
+func isPart(name string) bool {
+	rest, ours := strings.CutPrefix(name, partPrefix)
+	digits, part := strings.CutSuffix(rest, partSuffix)
+	return ours && part && digits != "" && strings.Trim(digits, "0123456789") == ""
 }
 
 // giveName gives a file a name that nobody has. Unlike a rename, a second name never

@@ -35,3 +35,15 @@ func TestGiveName(t *testing.T) {
 		})
 	}
 }
+
+// What only looks like a part is somebody else's.
+func TestIsPart(t *testing.T) {
+	for name, want := range map[string]bool{
+		".the-loop-backup-123.part": true, ".the-loop-backup-.part": false, ".the-loop-backup-notes.part": false, "123.part": false,
+		".the-loop-backup-123": false, ".the-loop-123.part": false, ".the-loop-backup-123.part.gz": false, "x.the-loop-backup-1.part": false,
+	} {
+		if got := isPart(name); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
