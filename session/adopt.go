@@ -40,7 +40,7 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 	case record.PaneUnknown:
 		return Unknown, fmt.Errorf("adopt %s: %w", a.Ref, p.look.Err)
 	case record.PaneNone, record.PaneAbsent:
-		return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s", a.Ref, p.name)
+		return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s to take over; 'the-loop sessions start %s' brings one up", a.Ref, p.name, a.Ref)
 	case record.PaneDead:
 		if !row.Open() { // an open row would count as started, and nothing runs
 			return Dropped, fmt.Errorf("adopt %s: what ran in tmux session %s has ended; a start brings it up again", a.Ref, p.name)
