@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"theloop/record"
 	"theloop/workitem"
 )
 
@@ -82,5 +83,21 @@ func (w *world) wantFor(want ...string) {
 	}
 	if w.take(); !slices.Equal(got, want) {
 		w.t.Errorf("queued %q, want %q", got, want)
+	}
+}
+
+// X4, P3: a cleanup that is said on a pull request forgets the closed conversation
+// of its issue at once, whose own turn may be long in coming: a start that is said
+// behind it begins afresh.
+func TestACleanupOnAPullRequestDropsTheClosedRow(t *testing.T) {
+	w, _, item, pull := reviewed(t)
+	w.change(item, record.SetStatus{Status: record.Shut, At: w.now})
+	w.pane(item, record.PaneDead, "life-1")
+	w.cycle()
+	w.take()
+	w.review(pull, "octocat", "the-loop cleanup")
+	w.cycle()
+	if s := w.records[item.Key()].Session; s != nil {
+		t.Errorf("the row is still there: %+v", s)
 	}
 }

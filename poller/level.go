@@ -71,12 +71,12 @@ func (d *decider) cutClose() bool {
 // tidy removes the row of a session that a cleanup has closed, before anything
 // that is said later can go on with it (X4).
 func (d *decider) tidy() {
-	rec := d.rec()
-	if d.routed() || rec.Item.Sealed() || !rec.Item.Control.CleansUp() {
-		return // the command of an item that was forgotten is history (P8)
+	rec := d.owner()
+	if d.routed() && !d.commanded || rec.Item.Sealed() || !rec.Item.Control.CleansUp() {
+		return // at its own turn; the command of an item that was forgotten is history (P8)
 	}
 	if rec.Session.Here(d.f.Host) && !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
-		d.do(record.DropSession{})
+		d.doOwner(record.DropSession{})
 	}
 }
 

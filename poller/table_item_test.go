@@ -110,7 +110,7 @@ var delivering = func() (out when) {
 }()
 
 // cleaned is a closed session whose row is in the way of a fresh conversation (X4).
-var cleaned = possible(itself, byRow.is("closed"), either(said("cleanup").but(ended), cleanedUp)).but(silent, ownerless, offHand)
+var cleaned = possible(byRow.is("closed"), either(all(itself, said("cleanup")).but(ended), cleanedUp)).but(silent, ownerless, offHand)
 
 var cleanupRules = []rule{
 	{

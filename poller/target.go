@@ -73,10 +73,12 @@ func (d *decider) unlink() {
 }
 
 // orders closes the target's session when a command on the pull request stopped
-// it. What else the record of a target asks for is seen to at its own turn.
+// it, or drops the row of one that is closed and was to be cleaned up. What else
+// the record of a target asks for is seen to at its own turn.
 func (d *decider) orders() {
 	if d.commanded && halted(d.owner()) == record.SessionStopped {
 		d.close("stopped")
+		d.tidy()
 	}
 }
 
