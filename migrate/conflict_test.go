@@ -270,3 +270,16 @@ func TestImportBesideAClosedSession(t *testing.T) {
 		t.Errorf("session: %+v", s)
 	}
 }
+
+// An item that had ended and is brought back is of its source again, so that it is
+// asked for when it is not listed: it may have ended meanwhile (P8).
+func TestAnEndedItemThatIsBroughtBack(t *testing.T) {
+	const ref = "github:octo/repo#1"
+	w := newWorld(t)
+	w.commit(ref, record.Observe{Item: workitem.Item{Ref: w.ref(ref), Source: "github:octo/repo"}}, record.FirstSeen{At: now}, record.End{At: now}, record.Forget{})
+	w.file("portable/1.json", `{"ref":"github:octo/repo#1","poll":{"seenComments":["a"]}}`)
+	w.imports(overwrite)
+	if known, err := w.ledger.Known(t.Context(), "github:octo/repo"); err != nil || len(known) != 1 {
+		t.Errorf("known: %v, %v", known, err)
+	}
+}

@@ -119,6 +119,9 @@ func overlay(want, have record.Record) record.Record {
 	i.URL, i.Control, i.Graph, i.Sections, i.Extra = want.Item.URL, want.Item.Control, want.Item.Graph, want.Item.Sections, want.Item.Extra
 	i.FirstSeenAt, i.EndedAt, i.ReadAt = want.Item.FirstSeenAt, want.Item.EndedAt, want.Item.ReadAt
 	i.UpdatedAt = time.Time{} // to be looked at anew
+	if i.Source == "" {       // what is left of an item that had ended names none
+		i.Source = want.Item.Source
+	}
 	n := i.Spawn.N
 	i.Spawn = want.Item.Spawn
 	i.Spawn.N = n
