@@ -10,6 +10,7 @@ import (
 	"theloop/policy"
 	"theloop/poller"
 	"theloop/session"
+	"theloop/workitem"
 )
 
 // settings are what the parts read anew: a configuration turned into each
@@ -57,6 +58,12 @@ func settingsOf(o Options, cfg config.Config) (*settings, error) {
 		}
 	}
 	return s, nil
+}
+
+// Obeys says of an account whether a configuration lists it (A1).
+func Obeys(cfg config.Config) func(account string) bool {
+	p := policyOf(cfg.Routing, 0)
+	return func(account string) bool { return p.Authorized(workitem.Author{Login: account}) }
 }
 
 func policyOf(r config.Routing, retries int) policy.Policy {

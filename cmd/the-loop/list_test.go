@@ -30,8 +30,9 @@ func TestWhyWords(t *testing.T) {
 		{localapi.Summary{State: "open", Command: "start", Session: "active"}, "what is said goes into its session"},
 		{localapi.Summary{State: "open", Command: "start"}, "started; it has no session now"},
 		{localapi.Summary{State: "open", Command: "start", SpawnGaveUp: true}, "the start of its session was given up; started; it has no session now"},
-		{localapi.Summary{State: "open", Command: "pause", Session: "active"}, "paused: nothing is sent until it is resumed"},
-		{localapi.Summary{State: "open", Session: "paused"}, "its session is paused: nothing is sent"},
+		{localapi.Summary{State: "open", Command: "pause", Session: "closed"}, "paused: nothing is sent until it is started again"},
+		{localapi.Summary{State: "open", Command: "pause", Session: "paused"}, "its session is paused: nothing is sent until it is resumed"},
+		{localapi.Summary{State: "open", Session: "paused"}, "its session is paused: nothing is sent until it is resumed"},
 		{localapi.Summary{State: "open", Command: "stop", Session: "closed"}, "stopped: nothing is sent until it is started again"},
 		{localapi.Summary{State: "open", Command: "cleanup"}, "stopped: nothing is sent until it is started again"},
 		{localapi.Summary{State: "open", Command: "start", Session: localapi.Elsewhere}, "its session is on another machine"},
@@ -50,7 +51,10 @@ func TestWhyWords(t *testing.T) {
 // What has to happen next, in words: after each command (X4), and without one.
 func TestItemNext(t *testing.T) {
 	said := func(command string, served bool) *localapi.Control {
-		return &localapi.Control{Command: command, Served: served}
+		return &localapi.Control{Command: command, Served: served, Source: "cli"}
+	}
+	of := func(actor string) *localapi.Control {
+		return &localapi.Control{Command: "start", Source: "comment", Actor: actor}
 	}
 	issue, runs, rests := "github:octo/repo#1", &localapi.Session{Status: "active"}, &localapi.Session{Status: "paused"}
 	const goesIn = "what is said on it next goes into its session"
@@ -70,14 +74,25 @@ func TestItemNext(t *testing.T) {
 		{localapi.Item{State: "open", Control: said("start", true), Session: away}, "what is said on it next brings a session up here"},
 		{localapi.Item{State: "open", Control: said("start", false), Session: away}, "the next cycle brings its session up"},
 		{localapi.Item{State: "open", Control: said("stop", false)}, "nothing until somebody says the start keyword"},
-		{localapi.Item{State: "open", Control: said("pause", false), Session: runs}, "nothing is sent until somebody says the resume keyword"},
+		{localapi.Item{State: "open", Control: said("pause", false)}, "nothing is sent until somebody says the start keyword"},
+		{localapi.Item{State: "open", Control: said("pause", false), Session: rests}, "nothing is sent until somebody says the resume keyword"},
+		{localapi.Item{State: "open", Control: of("octocat")}, "the next cycle brings its session up"},
+		{
+			localapi.Item{State: "open", Control: of("hubot")},
+			"somebody in routing.authorizedUsers has to say the start keyword on it: who said it last is not listed any more",
+		},
+		{
+			localapi.Item{State: "open", Control: of("hubot"), Session: runs},
+			"what is said on it next goes into its session while that runs; then somebody in routing.authorizedUsers has to say the start keyword: " +
+				"who said it last is not listed any more",
+		},
 		{localapi.Item{State: "open", Session: rests}, "nothing is sent until somebody says the resume keyword"},
 		{
 			localapi.Item{State: "open", Control: said("start", false), Spawn: localapi.Spawn{GaveUp: true}},
 			"a new comment, or a start, tries to bring its session up again",
 		},
 	} {
-		if got := itemNext(c.item); got != c.want {
+		if got := itemNext(c.item, func(account string) bool { return account == "octocat" }); got != c.want {
 			t.Errorf("%+v: %q, want %q", c.item, got, c.want)
 		}
 	}

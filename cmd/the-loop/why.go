@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"theloop/daemon"
 	"theloop/escape"
 	"theloop/eventlog"
 	"theloop/localapi"
@@ -69,7 +70,7 @@ func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
 		if err != nil {
 			return err
 		}
-		doc, err = why(item, comment, path)
+		doc, err = why(item, comment, path, daemon.Obeys(cfg))
 		return err
 	})
 	switch {
@@ -83,14 +84,14 @@ func (c *ledgerWhyCmd) Run(ctx context.Context, d *deps, g *Global) error {
 
 // why puts the chain together. A trail that is not there, or reaches back less
 // far than the ledger, leaves the chain shorter, not wrong.
-func why(item localapi.Item, comment *localapi.Comment, trail string) (whyDoc, error) {
+func why(item localapi.Item, comment *localapi.Comment, trail string, obeys func(account string) bool) (whyDoc, error) {
 	doc := whyDoc{Ref: item.Ref, Steps: []whyStep{}}
 	if comment != nil {
 		doc.Comment = comment.ID
 		doc.State, _ = commentWords(*comment)
 		doc.Next = commentNext(*comment)
 	} else {
-		doc.State, doc.Next = item.State, itemNext(item)
+		doc.State, doc.Next = item.State, itemNext(item, obeys)
 	}
 	_, err := eventlog.Read(trail, eventlog.Filter{WorkItem: item.Ref}, func(e eventlog.Entry) error {
 		if comment == nil || concerns(e, *comment) {
@@ -218,20 +219,30 @@ func commentNext(c localapi.Comment) string {
 	return "nothing: it stays as it is; write it again if it still matters"
 }
 
-// itemNext says what has to happen for what is said on the item to go anywhere.
-func itemNext(item localapi.Item) string {
+// itemNext says what has to happen for what is said on the item to go anywhere. A
+// start counts for as long as its author is obeyed, and a session that runs goes on
+// behind that (A7).
+func itemNext(item localapi.Item, obeys func(account string) bool) string {
+	const start = "somebody in routing.authorizedUsers has to say the start keyword"
 	s := item.Summary()
+	withdrawn := item.Control != nil && item.Control.Source != "cli" && !obeys(item.Control.Actor)
 	switch {
 	case s.State == "sealed" || s.State == "ended":
 		return "nothing, unless it is opened again"
 	case s.Target != nil:
 		return "what is said on it next goes into the session of " + *s.Target
 	case s.Command == "" && s.Session != "active" && s.Session != "paused":
-		return "somebody in routing.authorizedUsers has to say the start keyword on it"
+		return start + " on it"
 	case s.Command == "stop" || s.Command == "cleanup":
 		return "nothing until somebody says the start keyword"
-	case s.Command == "pause" || s.Session == "paused":
+	case s.Session == "paused":
 		return "nothing is sent until somebody says the resume keyword"
+	case s.Command == "pause":
+		return "nothing is sent until somebody says the start keyword" // no session is there to be resumed (X4)
+	case withdrawn && s.Session == "active":
+		return "what is said on it next goes into its session while that runs; then " + start + ": who said it last is not listed any more"
+	case withdrawn:
+		return start + " on it: who said it last is not listed any more"
 	case item.Spawn.GaveUp:
 		return "a new comment, or a start, tries to bring its session up again"
 	case (s.Session == "" || s.Session == localapi.Elsewhere) && !item.Control.Served:

@@ -42,13 +42,15 @@ func sessionState(s localapi.Summary) string {
 	case "stop", "cleanup":
 		return "stopped: nothing is sent until it is started again"
 	case "pause":
-		return "paused: nothing is sent until it is resumed"
+		if s.Session != "paused" { // no session is there to be resumed (X4)
+			return "paused: nothing is sent until it is started again"
+		}
 	}
 	switch s.Session {
 	case "active":
 		return "what is said goes into its session"
 	case "paused":
-		return "its session is paused: nothing is sent"
+		return "its session is paused: nothing is sent until it is resumed"
 	case localapi.Elsewhere:
 		return "its session is on another machine"
 	}
