@@ -20,7 +20,9 @@ type job struct {
 	row string
 	// pulls are the item's pull requests, once they are read, and told once they are
 	// in the story.
-	pulls                []pullStory
+	pulls []pullStory
+	// owner is the item whose session it is, once it is read beside a pull request.
+	owner                *pullStory
 	pullsRead, pullsTold bool
 	// tainted says that an earlier call of this attempt may have arrived.
 	tainted bool

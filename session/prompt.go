@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 
@@ -58,8 +59,9 @@ type ask struct {
 	ref        workitem.Ref // whose event it is
 	session    workitem.Ref // whose conversation it goes into
 	deliveryID string
-	comment    *workitem.Comment // nil: a session that no comment asks for
-	cause      *workitem.Comment // what started the item, if a comment did: in that comment's place, or beside it
+	comment    *workitem.Comment  // nil: a session that no comment asks for
+	cause      *workitem.Comment  // what started the item, if a comment did: in that comment's place, or beside it
+	earlier    []workitem.Comment // starts before that one which no session has heard
 	story      Story
 	mayRepeat  bool
 }
@@ -97,6 +99,9 @@ func (p *prompter) first(a ask, s Settings) (string, error) {
 // news is the prompt for a conversation that knows the item: the event alone
 // (D10).
 func (p *prompter) news(a ask, s Settings) (string, error) {
+	if last := len(a.earlier) - 1; a.said() == nil && last >= 0 { // the operator's start says nothing itself
+		a.cause, a.earlier = &a.earlier[last], a.earlier[:last]
+	}
 	e := excerpt{WorkItem: safe(a.ref.String()), Event: p.event(a)}
 	if e.Event == nil { // nobody said anything: the conversation goes on
 		template := resumeTemplate
@@ -106,8 +111,10 @@ func (p *prompter) news(a ask, s Settings) (string, error) {
 		return p.fill(template, "", a, s, e)
 	}
 	preamble := eventPreamble
-	if a.comment != nil && a.cause != nil {
-		e.Thread = []text{textOf(*a.cause, true)} // a start counts as long as its author is authorised (A7)
+	for _, c := range a.before() { // a start counts as long as its author is authorised (A7)
+		e.Thread = append(e.Thread, textOf(c, true))
+	}
+	if len(e.Thread) > 0 {
 		preamble += startPreamble
 	}
 	return p.fill(p.template(s.PromptTemplate, eventTemplate), preamble, a, s, e)
@@ -120,6 +127,17 @@ func (p *prompter) event(a ask) *text {
 	}
 	t := textOf(*c, true) // it was admitted as an authorised author's (A7)
 	return &t
+}
+
+// before are the starts that a conversation which goes on is told beside the event, in
+// thread order.
+func (a ask) before() []workitem.Comment {
+	starts := slices.Clone(a.earlier)
+	if a.comment != nil && a.cause != nil {
+		starts = append(starts, *a.cause)
+	}
+	workitem.SortThread(starts)
+	return starts
 }
 
 // said is what the prompt is about: the comment, or the one that started the item.

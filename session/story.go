@@ -93,6 +93,11 @@ func (j *job) findCause(ctx context.Context, v view, goesOn bool) error {
 		j.cause = nil
 		return nil
 	}
+	if goesOn && j.earlier == nil && c.Arming() && (j.row == "" || !c.Served) {
+		if err := j.findEarlier(ctx, v, c.Note); err != nil {
+			return err
+		}
+	}
 	if j.cause != nil || !c.Arming() || c.Source != "comment" || c.Note == "" || j.row != "" && c.Served {
 		return nil
 	}
@@ -121,11 +126,11 @@ func (j *job) findBefore(ctx context.Context, v view, control record.Control) er
 	}
 	stories := []pullStory{{Story: j.story, rec: v.rec}}
 	if j.elsewhere() && j.Tell != nil {
-		owner, err := j.Tell(ctx, j.session, v.owner)
+		owner, err := j.readOwner(ctx, v)
 		if err != nil {
-			return fmt.Errorf("go on with the conversation of %s: %w: %w", j.session, errUntold, err)
+			return err
 		}
-		stories = append(stories, pullStory{Story: owner, rec: v.owner})
+		stories = append(stories, owner)
 	}
 	for _, s := range stories {
 		if j.cause = takeCause(&s.Story, s.rec, control); j.cause != nil {
@@ -138,6 +143,18 @@ func (j *job) findBefore(ctx context.Context, v view, control record.Control) er
 		}
 	}
 	return nil
+}
+
+// readOwner reads the item whose session it is, once.
+func (j *job) readOwner(ctx context.Context, v view) (pullStory, error) {
+	if j.owner == nil {
+		story, err := j.Tell(ctx, j.session, v.owner)
+		if err != nil {
+			return pullStory{}, fmt.Errorf("go on with the conversation of %s: %w: %w", j.session, errUntold, err)
+		}
+		j.owner = &pullStory{Story: story, rec: v.owner}
+	}
+	return *j.owner, nil
 }
 
 // takeCause takes the comment that a command was given with out of a story: each
