@@ -176,6 +176,8 @@ func plainSession(value []byte) (s record.Session, ok bool) {
 			p.time(&s.EndedAt)
 		case "announced":
 			text(&p, &s.Announced)
+		case "spawns":
+			number(&p, &s.Spawns)
 		case "host":
 			text(&p, &s.Host)
 		default:
