@@ -16,6 +16,10 @@ func aloud(name string, fields map[string]any) string {
 			return "an attempt failed; the next cycle makes another"
 		}
 		return "an attempt failed, and it was the last one"
+	case "dispatch.dropped":
+		if fields["reason"] == "session-occupied" {
+			return "something else has the name of a session, and what was said waits"
+		}
 	case "poll.spawn_failed":
 		return "the start of a session was given up; a new comment or a start tries again, and 'the-loop ledger why' says what was tried"
 	case "poll.comment_failed":

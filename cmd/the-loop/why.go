@@ -147,6 +147,9 @@ func eventWords(e eventlog.Entry) string {
 	case "dispatch.failed":
 		return "the attempt failed: " + field("error")
 	case "dispatch.dropped":
+		if e.Fields["reason"] == "session-occupied" {
+			return "not sent: " + field("error")
+		}
 		return "not sent: " + field("reason")
 	case "control.command":
 		return field("command") + " by " + actorOf(e) + " was obeyed: " + cmp.Or(effectWords[field("effect")], field("effect"))
