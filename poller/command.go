@@ -128,7 +128,11 @@ func (d *decider) yield(c workitem.Comment, found policy.Found) {
 // order records a command unless the table of X4 refuses it, and does what goes
 // with it in the same transaction. From this machine a start needs no label.
 func (d *decider) order(control record.Control) (act action, refused string) {
-	word, at := policy.Command(control.Command), d.column()
+	word := policy.Command(control.Command)
+	if word.Arming() {
+		d.sweep() // a cleanup that was said just before, or whose turn is still to come
+	}
+	at := d.column()
 	act = commands[word.ActsAs()][at]
 	labelled := d.ownerItem().Labelled || control.Source == cli
 	switch {

@@ -69,13 +69,22 @@ func (d *decider) cutClose() bool {
 }
 
 // tidy removes the row of a session that a cleanup has closed, before anything
-// that is said later can go on with it (X4).
+// that is said later can go on with it (X4). That of a pull request's target is seen
+// to at its own turn.
 func (d *decider) tidy() {
-	rec := d.owner()
-	if d.routed() && !d.commanded || rec.Item.Sealed() || !rec.Item.Control.CleansUp() {
-		return // at its own turn; the command of an item that was forgotten is history (P8)
+	if !d.routed() {
+		d.sweep()
 	}
-	if rec.Session.Here(d.f.Host) && !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown {
+}
+
+// sweep removes the row of whose session it is, behind a cleanup.
+func (d *decider) sweep() {
+	rec := d.owner()
+	if rec.Item.Sealed() || !rec.Item.Control.CleansUp() {
+		return // the command of an item that was forgotten is history (P8)
+	}
+	closed := rec.Session.Here(d.f.Host) && !rec.Session.Open() && !d.ownerless() && d.f.Pane.State != record.PaneUnknown
+	if closed && !d.cutClose() {
 		d.doOwner(record.DropSession{})
 	}
 }

@@ -74,10 +74,12 @@ var (
 	bygone = all(byRow.is("closed"), itself, either(
 		first, again, all(byControl.is("cleanup"), byPane.is("dead", "absent", "occupied")),
 	))
-	noSession     = either(byRow.is("none", "elsewhere"), bygone)
+	noSession     = either(byRow.is("none", "elsewhere"), bygone, swept)
 	activeSession = all(byRow.is("active"), byPane.is("live", "unknown", "occupied"))
 	pausedSession = byRow.is("paused")
-	overSession   = either(byRow.is("closed"), all(byRow.is("active"), byPane.is("dead", "absent"))).but(bygone)
+	overSession   = either(byRow.is("closed"), all(byRow.is("active"), byPane.is("dead", "absent"))).but(bygone, swept)
+	// swept: what a cleanup has closed goes before a start on a pull request of it (X4).
+	swept = all(ofAnother, byRow.is("closed"), byControl.is("cleanup"), byPane.is("dead", "absent", "occupied"), either(word("start"), word("resume")))
 )
 
 func said(words ...string) when { return byControl.is(words...).but(all(again, itself)) }

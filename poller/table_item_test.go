@@ -117,6 +117,10 @@ var cleanupRules = []rule{
 		name: "a cleanup is recorded, and the session is closed", when: cleaned, drop: true,
 		text: "Its row goes: what is started next begins a fresh conversation.",
 	},
+	{
+		name: "a cleanup is recorded, the session is closed, and a listed author says start on a pull request of it", when: possible(swept, commanding), drop: true,
+		text: "Its row goes: a fresh conversation begins.",
+	},
 	{name: "no cleanup is recorded, or its session is not closed yet", rest: true, text: "The row stays."},
 }
 

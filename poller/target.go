@@ -78,7 +78,7 @@ func (d *decider) unlink() {
 func (d *decider) orders() {
 	if d.commanded && halted(d.owner()) == record.SessionStopped {
 		d.close("stopped")
-		d.tidy()
+		d.sweep()
 	}
 }
 
