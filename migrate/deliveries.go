@@ -33,6 +33,9 @@ func (c *collection) deliveries(h handle) {
 
 // wasDelivered reports whether a session was given the comment.
 func (c *collection) wasDelivered(ref workitem.Ref, id string) bool {
+	if len(c.delivered) == 0 {
+		return false
+	}
 	return c.delivered[tracker(ref)][sameComment(id)]
 }
 
@@ -41,6 +44,9 @@ func (c *collection) wasDelivered(ref workitem.Ref, id string) bool {
 // an earlier release had not written down yet is on neither. It counts on the
 // session's own item, so that it is not sent once more.
 func (c *collection) resolve() {
+	if len(c.given) == 0 { // of most, there are only records
+		return
+	}
 	counted := map[string]bool{}
 	for _, key := range c.keys() {
 		if ref, err := workitem.ParseRef(key); err != nil || len(c.delivered[tracker(ref)]) == 0 {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -191,20 +192,13 @@ func (c *collection) take(key string, most int64) (s *subject, late bool) {
 	return c.subjects[key], false
 }
 
-// keys are those of all items.
+// keys are those of all items, in order.
 func (c *collection) keys() []string {
-	return slices.Sorted(func(yield func(string) bool) {
-		for key := range c.subjects {
-			if !yield(key) {
-				return
-			}
-		}
-		for key := range c.lone {
-			if !yield(key) {
-				return
-			}
-		}
-	})
+	keys := make([]string, 0, len(c.subjects)+len(c.lone))
+	keys = slices.AppendSeq(keys, maps.Keys(c.subjects))
+	keys = slices.AppendSeq(keys, maps.Keys(c.lone))
+	slices.Sort(keys)
+	return keys
 }
 
 // onlyThat stands before the fault of a part that does not spoil the rest.
