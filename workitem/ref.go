@@ -34,19 +34,14 @@ func (r Ref) String() string {
 	if r.Zero() {
 		return ""
 	}
-	var b strings.Builder
-	b.WriteString(r.Provider)
-	b.WriteByte(':')
+	text := make([]byte, 0, 64) // of most, which is then not made on the heap
+	text = append(append(text, r.Provider...), ':')
 	if host := r.foreignHost(); host != "" {
-		b.WriteString(host)
-		b.WriteByte('/')
+		text = append(append(text, host...), '/')
 	}
-	b.WriteString(r.Owner)
-	b.WriteByte('/')
-	b.WriteString(r.Repo)
-	b.WriteByte('#')
-	b.WriteString(strconv.Itoa(r.Number))
-	return b.String()
+	text = append(append(text, r.Owner...), '/')
+	text = append(append(text, r.Repo...), '#')
+	return string(strconv.AppendInt(text, int64(r.Number), 10))
 }
 
 // Key returns the name under which the item is kept: the ref with provider,
