@@ -8,7 +8,12 @@ import (
 	"theloop/workitem"
 )
 
-func sortedKeys[T any](m map[string]T) []string { return slices.Sorted(maps.Keys(m)) }
+func sortedKeys[T any](m map[string]T) []string {
+	if len(m) == 0 { // most are
+		return nil
+	}
+	return slices.Sorted(maps.Keys(m))
+}
 
 // deliveries notes what was delivered into a session and into those of its pull
 // requests: proof that must not be lost, also of sessions that are left out.

@@ -76,13 +76,17 @@ func decode[T any](raw json.RawMessage, want string) (value T, bad *fault) {
 	if kindOf(raw) != want {
 		return value, faultf("it is %s, not %s", kindOf(raw), want)
 	}
-	if err := json.Unmarshal(raw, &value); err != nil {
-		return value, faultf("it is not %s that makes sense: %v", want, err)
+	read := new(T) // not the result, which would be on the heap also of what is absent
+	if err := json.Unmarshal(raw, read); err != nil {
+		return *read, faultf("it is not %s that makes sense: %v", want, err)
 	}
-	return value, nil
+	return *read, nil
 }
 
 func asObject(raw json.RawMessage) (object, *fault) {
+	if isNone(raw) {
+		return nil, nil
+	}
 	if o, ok := members(raw); ok {
 		return o, nil
 	}

@@ -2,7 +2,6 @@ package migrate
 
 import (
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -78,7 +77,7 @@ func attemptsOf(raw []byte) (map[string]int, *fault) {
 		return nil, bad
 	}
 	attempts := make(map[string]int, len(counts))
-	for _, id := range slices.Sorted(maps.Keys(counts)) {
+	for _, id := range sortedKeys(counts) {
 		if !workitem.ValidCommentID(id) {
 			return nil, notAnID(id).in(id)
 		}
