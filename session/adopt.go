@@ -45,6 +45,10 @@ func (h *Host) Adopt(ctx context.Context, a Adoption) (Result, error) {
 		if !row.Open() { // an open row would count as started, and nothing runs
 			return Dropped, fmt.Errorf("adopt %s: what ran in tmux session %s has ended; a start brings it up again", a.Ref, p.name)
 		}
+		if id := p.look.HarnessSession; id != "" && row.HarnessSessionID != "" && id != row.HarnessSessionID { // what was registered since would be lost
+			return Dropped, fmt.Errorf("adopt %s: what ran in tmux session %s has ended, and the item has another conversation by now; "+
+				"what is said next goes on with that", a.Ref, p.name)
+		}
 	case record.PaneForeign:
 		if p.pane.Remedy != "" {
 			return Dropped, fmt.Errorf("adopt %s: there is no tmux session %s; %s: %s", a.Ref, p.name, p.pane.Holder, p.pane.Remedy)

@@ -213,6 +213,11 @@ func TestAdopt(t *testing.T) {
 			w.live().look.State = tmux.Dead
 			w.ledger.put(octoRef, record.SetStatus{Status: record.Shut, At: w.clock.Now()})
 		}, Dropped, 0, "has ended"},
+		{"ended, and another conversation was registered since, on the operator's word", true, func(w *world) {
+			w.live().look.State = tmux.Dead
+			w.ledger.put(octoRef, record.PutSession{Session: record.Session{Harness: "claude", HarnessSessionID: "1b4e28ba-2fa1-41d2-883f-0016d3cca427", Status: record.Active, Host: testHost}})
+		}, Dropped, 0, "another conversation"},
+		{"ended, its row open", true, func(w *world) { w.live().look.Identity = "7/7/7"; w.tmux.panes[0].look.State = tmux.Dead }, Done, 1, ""},
 		{"our mark, ended by now, no row", false, func(w *world) {
 			w.tmux.add(tmux.Look{State: tmux.Dead, Name: "loop-github-octo-repo-15", Owner: octoOwner, HarnessSession: sessionID})
 		}, Dropped, 0, "has ended"},
