@@ -78,7 +78,8 @@ func newFile(path string) (string, error) {
 func sweep(path string) error {
 	left, err := filepath.Glob(globQuote(path) + newSuffix + "*")
 	for _, name := range left {
-		if strings.Trim(name[len(path)+len(newSuffix):], "0123456789") == "" { // else it has its name from somebody else
+		digits, _ := strings.CutPrefix(filepath.Base(name), filepath.Base(path)+newSuffix)
+		if digits != "" && strings.Trim(digits, "0123456789") == "" { // else it has its name from somebody else
 			err = errors.Join(err, os.Remove(name))
 		}
 	}

@@ -242,6 +242,21 @@ func TestMade(t *testing.T) {
 	shut(t, other)
 }
 
+// TestSweptBesideAnyPath: the path may be spelled with more than it needs.
+func TestSweptBesideAnyPath(t *testing.T) {
+	t.Chdir(t.TempDir())
+	must(t, os.Mkdir("root", 0o700))
+	path := "./root//ledger.db"
+	shut(t, open(t, path))
+	must(t, os.WriteFile("root/ledger.db.new-1", nil, 0o600))
+	must(t, os.WriteFile("root/ledger.db.new-", nil, 0o600))
+	shut(t, open(t, path))
+	left := contents(t, "root")
+	if _, kept := left["ledger.db.new-"]; len(left) != 2 || !kept {
+		t.Errorf("there are %d files, that without a number among them: %t", len(left), kept)
+	}
+}
+
 func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
