@@ -15,7 +15,7 @@ func readAll(rows *tapes, key []byte) rawRecord {
 	raw := readItem(rows, key)
 	raw.comments = readComments(rows, raw.key)
 	c := &rows.open
-	for c.to([]byte(raw.key)); itemOf(c.key) == raw.key; c.next() {
+	for c.to([]byte(raw.key)); c.key != nil && itemOf(c.key) == raw.key; c.next() {
 		raw.open = append(raw.open, string(c.key))
 	}
 	return raw

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -28,6 +29,7 @@ func TestCheck(t *testing.T) {
 		"a comment under another id": {set("comments", "github:octo/repo#2\x00IC_0", `{"id":"IC_1","state":"baselined","seq":2}`), "comments", "github:octo/repo#2\x00IC_0", `"IC_1"`},
 		"wrong counts":               {set("comments", "github:octo/repo#2\x00IC_8", `{"id":"IC_8","state":"settled","seq":99}`), "items", item, "counts"},
 		"a seq twice":                {set("comments", "github:octo/repo#2\x00IC_0", `{"id":"IC_0","state":"baselined","seq":2}`), "comments", "", "seq 2"},
+		"a row of no item":           {ofNoItem, "items", "", "it is missing"},
 		"an unknown state":           {set("comments", "github:octo/repo#2\x00IC_0", `{"id":"IC_0","state":"lost","seq":1}`), "comments", "github:octo/repo#2\x00IC_0", `"lost"`},
 		"resolved and in hand":       {set("comments", "github:octo/repo#2\x00IC_0", `{"id":"IC_0","state":"baselined","run":"r","seq":1}`), "comments", "github:octo/repo#2\x00IC_0", "in hand"},
 		"started, not in hand":       {set("comments", row, `{"id":"IC_9","state":"pending","startedOn":"x","seq":6}`), "comments", row, "started"},
@@ -55,6 +57,12 @@ func TestCheck(t *testing.T) {
 			t.Errorf("check: %v", problems)
 		})
 	}
+}
+
+// ofNoItem makes a comment of an item without a name, and nothing is open.
+func ofNoItem(tx *bolt.Tx) error {
+	err := tx.Bucket([]byte("open")).ForEach(func(k, _ []byte) error { return tx.Bucket([]byte("open")).Delete(k) })
+	return errors.Join(err, set("comments", "\x00IC_0", `{"id":"IC_0","state":"settled","seq":1}`)(tx))
 }
 
 func del(bucket, key string) func(*bolt.Tx) error {
