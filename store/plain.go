@@ -10,7 +10,8 @@ import (
 // plain reads JSON of the form that encode writes and that nearly every row has: no
 // blanks, no escapes, no null, and keys that the reader knows. What it reads, it reads
 // as encoding/json does, in a fraction of the time. Of anything else it says only that
-// it is odd: then encoding/json reads the row, or says what is wrong with it.
+// it is odd: then encoding/json reads the row, or says what is wrong with it
+// (docs/decisions/0010).
 type plain struct {
 	text []byte
 	at   int
