@@ -7,6 +7,7 @@ import (
 
 	"theloop/dispatch"
 	"theloop/localapi"
+	"theloop/record"
 	"theloop/session"
 	"theloop/store"
 	"theloop/workitem"
@@ -87,7 +88,7 @@ func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	if err != nil {
 		return err
 	}
-	if !rec.Session.Open() && !rec.InHand() && len(f.queue.Held(ref)) == 0 {
+	if over(rec) && len(f.queue.Held(ref)) == 0 {
 		return nil
 	}
 	if rec.Session.Open() && !rec.Session.Here(f.id) {
@@ -96,7 +97,7 @@ func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	done := make(chan session.Result, 1)
 	queued := f.queue.Put(dispatch.Job{Ref: ref, ID: forgetJob, Run: func(ctx context.Context) error {
 		rec, err := f.ledger.Record(ctx, ref)
-		if err != nil || !rec.Session.Open() {
+		if err != nil || over(rec) {
 			done <- session.Done // what came of the job before this one left no session
 			return err
 		}
@@ -115,6 +116,14 @@ func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+}
+
+// over reports whether nothing can reach or bring up a session of the item any more: its
+// row is not open, and neither an attempt nor a close is left that a process which was
+// killed has begun. Until the deadline of such a one nothing is forgotten (D3).
+func over(rec record.Record) bool {
+	s := rec.Session
+	return !s.Open() && !rec.InHand() && (s == nil || s.Until.IsZero())
 }
 
 // faults turns what Check finds into words.

@@ -17,6 +17,7 @@ import (
 	"theloop/dispatch"
 	"theloop/localapi"
 	"theloop/record"
+	"theloop/session"
 	"theloop/store/storetest"
 	"theloop/testdata/harness/harnesslog"
 	"theloop/workitem"
@@ -125,6 +126,27 @@ func TestForgetWaitsForTheQueue(t *testing.T) {
 		t.Error(err)
 	}
 	q.Stop(time.Minute)
+}
+
+// What a process that was killed had begun may still reach tmux: until its deadline
+// nothing of the item is forgotten (D3).
+func TestForgetWaitsForADeadline(t *testing.T) {
+	until := time.Now().Add(time.Hour)
+	for name, begun := range map[string][]record.Change{
+		"a start": {record.QueueSpawn{DeliveryID: "spawn", Run: "killed"}, record.Start{On: record.OnNewPane, Until: until}},
+		"a close": {record.PutSession{Session: record.Session{Status: record.Shut, Until: until}}},
+	} {
+		l, q := storetest.Open(t), dispatch.New(dispatch.Options{})
+		changes := append([]record.Change{record.Observe{Item: workitem.Item{Ref: ref(1), Source: "inbox:local/demo"}}, record.FirstSeen{At: time.Now()}}, begun...)
+		if _, err := l.Commit(t.Context(), ref(1), 0, changes); err != nil {
+			t.Fatal(err)
+		}
+		host := &session.Host{Options: session.Options{Ledger: l, Now: time.Now}}
+		if names, err := (forgetter{ledger: l, queue: q, host: host}).forget(t.Context(), localapi.Forget{Refs: []workitem.Ref{ref(1)}}); err == nil {
+			t.Errorf("%s: %v is forgotten", name, names)
+		}
+		q.Stop(time.Minute)
+	}
 }
 
 // Everybody writes at once: cycles, the sessions' jobs, people on the tracker, an
