@@ -16,8 +16,9 @@ type Note interface {
 
 // InStep runs an export into places that a start looks through, and notes that what
 // stands there is the ledger's: only what is written later is an earlier release's
-// ([Newer]). When records that changed after the last import are not replaced by it,
-// nothing is noted, and they are told of as before.
+// ([Newer]). When it writes nothing, or leaves records that changed after the last
+// import as they were, nothing is noted: they are told of, or refused beside a ledger
+// that knows nothing (L12), as before.
 func InStep(ctx context.Context, note Note, p Places, now func() time.Time, export func() error) error {
 	imported, err := note.ImportedAt(ctx)
 	if err != nil {
@@ -34,10 +35,13 @@ func InStep(ctx context.Context, note Note, p Places, now func() time.Time, expo
 	if err != nil {
 		return err
 	}
-	for path, at := range before {
-		if !imported.IsZero() && after[path].Equal(at) {
+	for path, at := range after {
+		if was, is := before[path]; is && was.Equal(at) {
 			return nil
 		}
+	}
+	if len(after) == 0 {
+		return nil
 	}
 	if err := note.FinishImport(ctx, now()); err != nil {
 		return fmt.Errorf("note that what stands in %s is the ledger's: %w", p.Root, err)
