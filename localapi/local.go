@@ -115,7 +115,7 @@ func (l Local) bound(ctx context.Context, rec record.Record) (to, lapsed *string
 	}
 	ref, err := workitem.ParseRef(*to)
 	own := rec.Session.Here(l.Host) && rec.Session.Open() && rec.Link.Source != byHand
-	if err != nil || own || rec.Item.Ref == *to {
+	if err != nil || own || strings.EqualFold(rec.Item.Ref, *to) {
 		return nil, nil
 	}
 	of, err := l.Ledger.Record(ctx, ref)

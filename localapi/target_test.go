@@ -24,6 +24,7 @@ func TestTheTargetThatTakesWhatIsSaid(t *testing.T) {
 		"its last words":       {link: record.Link{Target: ref(15).String()}, target: []record.Change{ends}, pull: []record.Change{ends}, to: ref(15).String()},
 		"never seen":           {link: record.Link{Target: ref(7).String()}, lapsed: ref(7).String()},
 		"itself":               {link: record.Link{Target: ref(150).String()}},
+		"itself, in capitals":  {link: record.Link{Target: "github:Octo/Repo#150"}},
 		"its own session":      {link: record.Link{Target: ref(15).String(), Source: "event"}, pull: []record.Change{own}},
 		"a person's, with own": {link: record.Link{Target: ref(15).String(), Source: "link-pr"}, pull: []record.Change{own}, to: ref(15).String()},
 	}
