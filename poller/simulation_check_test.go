@@ -352,6 +352,17 @@ func (s *sim) checkQuiet() {
 	}
 }
 
+// bound reports whether what is said on a pull request goes to another item that is
+// open.
+func (s *sim) bound(item workitem.Item, rec record.Record) bool {
+	if !linkedAway(rec, item) {
+		return false
+	}
+	ref, err := workitem.ParseRef(rec.Link.Target)
+	to := s.records[ref.Key()]
+	return err == nil && to.Item.Known() && !to.Item.Ended()
+}
+
 // checkSession: a session that lives has an owner that may run (I4, I6), and a
 // recorded start had its session or was given up (X7).
 func (s *sim) checkSession(item workitem.Item, rec record.Record, full bool) {
@@ -373,7 +384,8 @@ func (s *sim) checkSession(item workitem.Item, rec record.Record, full bool) {
 		return
 	}
 	c := rec.Item.Control
-	if c != nil && c.Arming() && !c.Served && authority(c, s.rules) {
+	// What a pull request was told for itself while its target was over waits for that to be over again (P3).
+	if c != nil && c.Arming() && !c.Served && authority(c, s.rules) && !s.bound(item, rec) {
 		s.fail("X7: %s is started and has no session", item.Ref)
 	}
 	if item.Labelled && c == nil && !linkedAway(rec, item) && conversation(rec, "here") == nil && startsAlone(item, s.rules) {
