@@ -15,7 +15,7 @@ const (
 	claimFor = 200 * time.Millisecond
 	// claimSettles is how long a claim is left alone before it counts: two that found the same stale pidfile may remove each
 	// other's, and the one that was removed notices it then.
-	claimSettles = 25 * time.Millisecond
+	claimSettles = 100 * time.Millisecond
 	// maxClaims bounds how often that may happen.
 	maxClaims = 100
 )
@@ -53,11 +53,18 @@ func (k pidLiveness) claim(ctx context.Context, path, command string, log *slog.
 		if err := k.pause(ctx, claimSettles); err != nil {
 			return nil, errors.Join(fmt.Errorf("lock the pidfile %s: %w", path, err), removeIfAt(path, info))
 		}
-		if same, err := isAt(path, info); err == nil && same {
+		if k.mine(path, info) {
 			return &RunLock{StalePID: stale, path: path, info: info, drop: func() error { return nil }}, nil
 		}
 	}
 	return nil, fmt.Errorf("lock the pidfile %s: %w again and again", path, ErrReplaced)
+}
+
+// mine reports whether the pidfile is still the one that was made. A file that is made behind one that was removed may get
+// its very number, so what it says counts, too.
+func (k pidLiveness) mine(path string, info fs.FileInfo) bool {
+	n, now, err := look(path)
+	return err == nil && os.SameFile(info, now) && n.pid == k.self
 }
 
 // create makes the pidfile with its content. It is closed at once: an open file cannot be removed everywhere.

@@ -261,6 +261,21 @@ func TestPidLivenessNoticesThatItWasOvertaken(t *testing.T) {
 	}
 }
 
+// L10: the other one's file may have got the number of ours, which it removed.
+func TestPidLivenessReadsWhoseFileItIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), File)
+	k := pidLiveness{self: 7, alive: func(pid int) bool { return pid == 8 },
+		pause: func(context.Context, time.Duration) error {
+			mustWrite(t, path, "8\npoll start\n")
+			return nil
+		}}
+	_, err := k.claim(background, path, "poll start", slog.New(slog.DiscardHandler))
+	var held *HeldError
+	if !errors.As(err, &held) || held.PID != 8 {
+		t.Errorf("got %v, want that pid 8 holds it", err)
+	}
+}
+
 // L10: processes that start at once, with and without a stale pidfile.
 func TestPidLivenessOfFourStartersOneWins(t *testing.T) {
 	path := filepath.Join(t.TempDir(), File)
