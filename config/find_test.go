@@ -12,12 +12,12 @@ import (
 
 func TestFindTakesTheFirstThatIsNamedOrThere(t *testing.T) {
 	root := t.TempDir()
-	cwd, home := filepath.Join(root, "work"), filepath.Join(root, "home")
+	cwd, home := filepath.Join(root, "project"), filepath.Join(root, "home")
 	inCwd, inHome := filepath.Join(cwd, fileName), filepath.Join(home, fileName)
 	for _, path := range []string{inCwd, inHome, filepath.Join(cwd, "mine.yaml"), filepath.Join(home, "its.yaml")} {
 		rewrite(t, path, "")
 	}
-	env := map[string]string{"SUB": "work", "ROOT": root}
+	env := map[string]string{"SUB": "project", "ROOT": root}
 	getenv := func(name string) string { return env[name] }
 	find := func(flag, variable string) string {
 		env[EnvFile] = variable
@@ -32,7 +32,7 @@ func TestFindTakesTheFirstThatIsNamedOrThere(t *testing.T) {
 		{"mine.yaml", "~/its.yaml", filepath.Join(cwd, "mine.yaml")},
 		{"", "~/its.yaml", filepath.Join(home, "its.yaml")},
 		{"${ROOT}/$SUB/mine.yaml", "", filepath.Join(cwd, "mine.yaml")},
-		{"", "$ROOT/home/../work/mine.yaml", filepath.Join(cwd, "mine.yaml")},
+		{"", "$ROOT/home/../project/mine.yaml", filepath.Join(cwd, "mine.yaml")},
 		{"", "", inCwd},
 	} {
 		if got := find(c.flag, c.variable); got != c.want {

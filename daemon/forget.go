@@ -97,12 +97,15 @@ func (f forgetter) end(ctx context.Context, ref workitem.Ref) error {
 	done := make(chan session.Result, 1)
 	queued := f.queue.Put(dispatch.Job{Ref: ref, ID: forgetJob, Run: func(ctx context.Context) error {
 		rec, err := f.ledger.Record(ctx, ref)
-		if err != nil || over(rec) {
+		switch {
+		case err != nil:
+			done <- session.Unknown
+		case over(rec):
 			done <- session.Done // what came of the job before this one left no session
-			return err
+		default:
+			done <- f.host.Close(ctx, session.Close{Ref: ref, Reason: "forgotten"})
 		}
-		done <- f.host.Close(ctx, session.Close{Ref: ref, Reason: "forgotten"})
-		return nil
+		return err
 	}})
 	if !queued {
 		return errors.New("it is being forgotten already, or the poller is stopping")

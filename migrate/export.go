@@ -104,7 +104,7 @@ func (x *exporter) prepare(context.Context) error {
 	}
 	for _, name := range dirs {
 		dir := filepath.Join(x.o.To, name)
-		found, err := (&place{kind: portables, path: dir}).files(newSeen())
+		found, err := (&place{kind: portables, path: dir}).files(seen{})
 		if err != nil {
 			return fmt.Errorf("look into the folder to export to: %w", err)
 		}

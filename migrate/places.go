@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"hash/maphash"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -106,7 +105,7 @@ func scan(p Places) (found []source, invalid []Invalid, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	seen := newSeen()
+	seen := seen{}
 	for i := range places {
 		at := &places[i]
 		sources, err := at.files(seen)
@@ -120,27 +119,20 @@ func scan(p Places) (found []source, invalid []Invalid, err error) {
 	return found, invalid, nil
 }
 
-// seen knows the files that were found, of which one may be there by two ways.
-type seen struct {
-	seed  maphash.Seed
-	paths map[uint64]bool // of each no more than the hash: there are a hundred thousand maybe
-}
-
-func newSeen() *seen { return &seen{maphash.MakeSeed(), map[uint64]bool{}} }
+// seen knows the files that were found, by folder and name, of which one may be there
+// by two ways.
+type seen map[string]map[string]bool
 
 // first reports that the file of this name in a folder was not found before. Folder
 // and name lead over no links.
-func (s *seen) first(dir, name string) bool {
-	var h maphash.Hash
-	h.SetSeed(s.seed)
-	_, _ = h.WriteString(dir)
-	_ = h.WriteByte(filepath.Separator)
-	_, _ = h.WriteString(name)
-	id := h.Sum64()
-	if s.paths[id] {
+func (s seen) first(dir, name string) bool {
+	if s[dir] == nil {
+		s[dir] = map[string]bool{}
+	}
+	if s[dir][name] {
 		return false
 	}
-	s.paths[id] = true
+	s[dir][name] = true
 	return true
 }
 
@@ -202,7 +194,7 @@ func isRoot(dir string) bool {
 
 // files lists what stands at a place, by name, and was not found before. None when
 // the place is not there.
-func (p *place) files(seen *seen) ([]source, error) {
+func (p *place) files(seen seen) ([]source, error) {
 	if p.kind == polls {
 		if s := (source{place: p}); isFile(p.path) && s.first(seen) {
 			return []source{s}, nil
@@ -239,7 +231,7 @@ func (p *place) files(seen *seen) ([]source, error) {
 }
 
 // first reports that the file, wherever a link leads to, was not found before.
-func (s source) first(seen *seen) bool {
+func (s source) first(seen seen) bool {
 	path := linkless(s.path())
 	return seen.first(filepath.Dir(path), filepath.Base(path))
 }

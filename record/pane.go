@@ -87,17 +87,17 @@ func (p Pane) proves(d Delivery) bool {
 		return slices.Contains(p.Ring, mark) ||
 			d.Started() && d.StartedOn != p.Identity && slices.Contains(p.Ring, "_"+mark)
 	case PaneDead:
-		return slices.Contains(p.Ring, mark) && !p.Outlived(d)
+		return slices.Contains(p.Ring, mark) && !p.Stale(d)
 	}
 	return false
 }
 
-// Outlived reports whether what a dead pane's ring may hold of an attempt is an
+// Stale reports whether what a dead pane's ring may hold of an attempt is an
 // earlier one's. The numbers of spawns begin anew with a ledger that is put back,
 // and 90 days behind an item that was forgotten, and a pane that was kept still has
 // the mark of the first; a spawn that started has begun another life than the one
 // that it found dead (D5).
-func (p Pane) Outlived(d Delivery) bool {
+func (p Pane) Stale(d Delivery) bool {
 	_, comment := DeliveryComment(d.DeliveryID)
 	return p.State == PaneDead && !comment && (!d.Started() || d.StartedOn == p.Identity)
 }

@@ -105,7 +105,7 @@ func (j *job) proceed(ctx context.Context, v view, p *place, last bool) verdict 
 	if stop := j.claim(ctx, v, p); stop != nil {
 		return *stop
 	}
-	if p.look.Proves(mark) && !p.pane.Outlived(v.row) { // read before anything is typed or started (D5, D7)
+	if p.look.Proves(mark) && !p.pane.Stale(v.row) { // read before anything is typed or started (D5, D7)
 		return j.delivered(ctx, v.life(p.look, j.settings), "mark")
 	}
 	if slices.Contains(p.pane.Ring, "_"+mark) {

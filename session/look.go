@@ -101,16 +101,16 @@ func (h *Host) find(ctx context.Context, ref workitem.Ref, rec record.Record, te
 	}
 	p.pane = p.judge(row, rec.Bygone())
 	if p.look.State == tmux.Absent && row != nil && row.Identity != "" {
-		p.pane = outlived(p.pane, h.Tmux.Survivor(ctx, row.Identity, row.LastEventAt, 0))
+		p.pane = survived(p.pane, h.Tmux.Survivor(ctx, row.Identity, row.LastEventAt, 0))
 	}
 	return p
 }
 
-// outlived is what a harness makes of a pane that is gone when it did not end with it:
+// survived is what a harness makes of a pane that is gone when it did not end with it:
 // the item has its session as long as it runs, and no other begins beside it (D2).
 // Nothing can be said to it any more, and ending it is for whoever took its pane away:
 // only a pane with our mark shows what is ours to be ended (D9).
-func outlived(p record.Pane, pid int) record.Pane {
+func survived(p record.Pane, pid int) record.Pane {
 	if pid == 0 {
 		return p
 	}

@@ -152,7 +152,7 @@ func (j *job) probe(ctx context.Context, started tmux.Look) (stop *verdict, died
 // between its commit and tmux (B8).
 func (j *job) plan(ctx context.Context, v view, p place, mayResume bool) (launch, error) {
 	name, id := v.conversation(p, j.settings)
-	l := launch{emptyRing: v.owner.Bygone() || p.pane.Outlived(v.row) && p.look.Proves(record.Mark(j.deliveryID))}
+	l := launch{emptyRing: v.owner.Bygone() || p.pane.Stale(v.row) && p.look.Proves(record.Mark(j.deliveryID))}
 	var err error
 	if mayResume && j.settings.ResumeOnRespawn && id != "" {
 		if l.harness, err = j.settings.harness(name); err == nil && len(l.harness.Resume) > 0 {

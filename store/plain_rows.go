@@ -26,7 +26,7 @@ func plainItem(value []byte) (i record.Item, ok bool) {
 		case "rev":
 			number(&p, &i.Rev)
 		case "control":
-			p.odd = i.Control != nil // a second one would add to it
+			p.odd = p.odd || i.Control != nil // a second one would add to it
 			i.Control = p.control()
 		case "spawn":
 			p.spawn(&i.Spawn)
