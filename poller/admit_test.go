@@ -171,6 +171,10 @@ func TestAdmitAsksTheOwnerOfTheSession(t *testing.T) {
 	if got := answer(Admit(pull, queued(t), nil, start, policyOf(policy.Options{}))); got != "start" {
 		t.Error(got)
 	}
+	last := queued(t, record.End{At: noon.Add(time.Hour)}) // the last words of a pull request bring up nothing (P8)
+	if got := answer(Admit(last, queued(t), nil, start, policyOf(policy.Options{}))); got != record.ItemEnded {
+		t.Error(got)
+	}
 }
 
 // B8, A7: the same for a session that no comment asks for.
